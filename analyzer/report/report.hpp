@@ -1,0 +1,102 @@
+// For: the Report, the one value that crosses a process border (schema traceweir.report/1, schema/report.schema.json).
+// It is made from timelines in a child process or on the CI node, and read back by the service as untrusted text.
+// Not for: verdicts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/core/finding.hpp"
+#include "analyzer/core/metric.hpp"
+#include "analyzer/findings/attribution.hpp"
+#include "analyzer/metrics/measure.hpp"
+
+namespace traceweir::report {
+
+inline constexpr std::string_view schema_word = "traceweir.report/1";
+/// A larger report is refused by the service; report_of cuts its lists (with `rest` rows) to stay below.
+inline constexpr std::size_t report_bytes_max = std::size_t{1} << 20;
+
+/// The file that a rank was read from.
+struct TraceFacts {
+  std::string format;       ///< `nsys_sqlite`, `kineto_json`
+  std::string compression;  ///< `none`, `gzip`, `zstd`
+  std::int64_t bytes = 0;
+  std::string sha256;    ///< lower-case hex; empty: not hashed
+  std::string producer;  ///< empty: unknown
+  std::string name;      ///< the file's own name, without folders; empty: unknown
+};
+
+/// What decides comparability. Empty: unknown.
+struct EnvironmentFacts {
+  std::vector<std::string> gpus;  ///< product name per device with work
+  std::int64_t gpu_count = 0;     ///< devices with work
+  std::string driver, cuda, nccl, framework;
+  std::string graph_mode;  ///< `none`, `graph`, `node`, `mixed`
+};
+
+/// A device's times with its idle causes. Units: ns.
+struct DeviceReport {
+  metrics::DeviceTimes times;
+  std::map<findings::IdleCause, Nanos> idle_causes;
+};
+
+/// One rank.
+struct RankReport {
+  std::int64_t rank = 0;
+  std::int64_t world_size = 0;  ///< 0: the trace does not say
+  TraceFacts trace;
+  EnvironmentFacts environment;
+  std::optional<metrics::Window> window;
+  std::vector<DeviceReport> devices;
+  std::vector<metrics::Measurement> measurements;
+  std::vector<findings::Term> breakdown;
+  std::vector<metrics::StepValues> steps;
+  std::vector<metrics::KernelRow> kernels;  ///< the last may be `rest`
+  std::vector<metrics::CollectiveRow> collectives;
+  std::vector<metrics::PhaseRow> phases;
+  std::vector<Finding> findings;
+};
+
+/// Everything that is known of a run.
+struct Report {
+  std::string analyzer_version;
+  int classifier = 0;
+  std::vector<RankReport> ranks;                      ///< by rank
+  std::vector<metrics::RunMeasurement> measurements;  ///< of the run
+  std::vector<Finding> findings;                      ///< of the run (not of one rank)
+};
+
+/// Measures timelines and puts them together: the whole analyzer behind the readers.
+/// Shape:  ranks numbered as `timeline.rank` says; those that do not say take the lowest free numbers in order.
+/// Errors: usage (a window that the trace does not have; two timelines with one rank).
+Result<Report> report_of(std::span<const timeline::Timeline> timelines, std::span<const TraceFacts> facts,
+                         const metrics::MeasureOptions& options = {});
+
+/// JSON of the report: schema traceweir.report/1, keys in the order of the contract, at most report_bytes_max.
+/// Shape: one line without `indent`, else indented by that many spaces.
+std::string to_json(const Report& report, int indent = -1);
+
+/// Reads what to_json writes, as untrusted text: depth, sizes, ranges, words and UTF-8 are checked.
+/// Errors: bad_body, naming the key.
+Result<Report> from_json(std::string_view text);
+
+/// For a person at a terminal: a table per run, findings with advice, idle causes. `colour`: ANSI colours.
+enum class Paint { plain, colour };
+std::string to_table(const Report& report, Paint paint);
+
+/// The same as Markdown; names are escaped.
+std::string to_markdown(const Report& report);
+
+/// The metrics that this version knows, as values, for rooms that may not include analyzer/metrics.
+std::span<const MetricInfo> catalog();
+/// The row of a metric, or nullptr.
+const MetricInfo* find_metric(std::string_view id);
+
+}  // namespace traceweir::report

@@ -1,0 +1,33 @@
+# Every third party, its minimum version, and why it is here. All are Debian 12 packages (`./dev setup` installs them);
+# the versions are what that release carries and what the tests run on.
+find_package(Threads REQUIRED)
+# tl::expected: errors as values; std::expected is not in g++ 12.
+find_package(tl-expected 1.0 REQUIRED)
+# nlohmann_json: the API's and the report's JSON, both ways.
+find_package(nlohmann_json 3.11 REQUIRED)
+# simdjson: Kineto traces; the only reader that keeps up with 500 MB files.
+find_package(simdjson 3.0 REQUIRED)
+# zlib: gzip members of traces.
+find_package(ZLIB 1.2 REQUIRED)
+# SQLite: Nsight Systems exports (C API: hardened opening, hot loop) and, through SQLiteCpp, the embedded store.
+find_package(SQLite3 3.40 REQUIRED)
+find_package(SQLiteCpp 3.2 REQUIRED)
+# Boost: Beast and Asio (HTTP), URL (targets and queries), Math (Student's t, normal). 1.81 is the first with Boost.URL.
+find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS url)
+# OpenSSL: SHA-256, random token secrets, constant-time compare.
+find_package(OpenSSL 3.0 REQUIRED)
+# toml++: the policy file and the service's configuration.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus>=3.0)
+# fmt: text formatting; std::format is not in g++ 12.
+find_package(fmt 9.1 REQUIRED)
+# spdlog: the service's log.
+find_package(spdlog 1.10 REQUIRED)
+# CLI11: command lines with help texts.
+find_package(CLI11 2.1 REQUIRED)
+if(TRACEWEIR_TESTS)
+  # doctest: all C++ tests; rapidcheck: property tests.
+  find_package(doctest 2.4 REQUIRED)
+  include(${doctest_DIR}/doctest.cmake)
+  find_package(rapidcheck REQUIRED)
+endif()
