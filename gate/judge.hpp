@@ -1,0 +1,52 @@
+// For: report + baseline + policy → verdict. Pure: no clock, no database, no randomness; the same values give the same
+// verdict.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/core/finding.hpp"
+#include "analyzer/metrics/measure.hpp"
+#include "gate/policy.hpp"
+#include "gate/verdict.hpp"
+
+namespace traceweir::gate {
+
+/// One run as the judge sees it.
+struct JudgedRun {
+  std::string id;
+  std::vector<metrics::Measurement> measurements;  ///< of the run
+  std::vector<Finding> findings;                   ///< of all its ranks and of the run
+  std::int64_t ranks_expected = 1, ranks_present = 1;
+};
+
+/// One value of a baseline run. `segment` 0 is the current one, 1 the one before, …
+struct BaselinePoint {
+  std::string run;
+  std::string commit;
+  double value;
+  std::int64_t segment = 0;
+};
+
+/// The values that a run is compared with, read once from the store.
+struct Baseline {
+  /// metric → values of comparable baseline runs, newest first (at most 100; those of segment 0 come first).
+  std::map<std::string, std::vector<BaselinePoint>> series;
+  std::string branch;
+  std::string ancestry = "none";      ///< `known`, `unknown`, `none`
+  std::vector<std::string> runs;      ///< ids, newest first
+  std::vector<std::string> notes;     ///< e.g. "nearest measured ancestor of … is …"
+  std::int64_t other_class_runs = 0;  ///< runs of the branch that are not comparable
+  enum class Place { baseline_branch, elsewhere };
+  Place place = Place::baseline_branch;  ///< elsewhere: a pull request or another branch
+};
+
+/// Judges the newest run of a commit.
+/// Shape: `runs` are the commit's runs of this workload and class, oldest first, not superseded; at least one; the last
+///        is the one that is answered.
+Verdict judge(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy);
+
+}  // namespace traceweir::gate
