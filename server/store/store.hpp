@@ -1,0 +1,237 @@
+// For: what the service remembers, as verbs of the domain. One interface, one implementation per database; the contract
+// suite (tests/contract) runs on each. Not for: SQL outside the *_store.cpp files, JSON, or any decision.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "gate/verdict.hpp"
+
+namespace traceweir::store {
+
+/// Wall time, UTC. Stored as a 64-bit count of µs since 1970 on every database.
+using Timestamp = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
+
+enum class Mode { gate, observe };
+enum class PolicySource { repository, server };
+enum class ReadAccess { token, everyone };
+enum class RunStatus { pending, analysing, judged, rejected };
+std::string_view word(Mode mode);
+std::optional<Mode> mode_of(std::string_view word);
+std::string_view word(PolicySource source);
+std::optional<PolicySource> policy_source_of(std::string_view word);
+std::string_view word(ReadAccess access);  // "token", "public"
+std::optional<ReadAccess> read_access_of(std::string_view word);
+std::string_view word(RunStatus status);
+std::optional<RunStatus> run_status_of(std::string_view word);
+
+struct Project {
+  std::string name;
+  Mode mode = Mode::gate;
+  PolicySource policy_source = PolicySource::repository;
+  ReadAccess read_access = ReadAccess::token;
+  std::string policy;  ///< TOML kept on the server; empty: none
+  Timestamp created_at{};
+};
+
+/// Rights of a token, as a set of flags.
+struct Scopes {
+  bool upload = false, read = false, admin = false;
+  friend bool operator==(const Scopes&, const Scopes&) = default;
+};
+
+struct Token {
+  std::string id;             ///< the public part
+  std::string secret_sha256;  ///< hex
+  std::string project;        ///< empty: every project
+  Scopes scopes;
+  std::string note;
+  Timestamp created_at{};
+  std::optional<Timestamp> expires_at, revoked_at;
+};
+
+/// A commit of the project's graph.
+struct Commit {
+  std::string sha;
+  std::vector<std::string> parents;
+  std::optional<Timestamp> committed_at;
+  std::string subject, author;
+};
+
+/// Everything that an upload says of its run. Texts are already cleaned and limited.
+struct RunHead {
+  std::string id;  ///< UUIDv7, made by the service
+  std::string project, workload, commit;
+  std::string branch, base_branch, head, base;  ///< empty: not stated
+  std::optional<std::int64_t> pull_request;
+  bool fork = false;
+  std::int64_t attempt = 1;
+  std::string ci_run, job, matrix, job_url, run_key;
+  std::string idempotency_key;                     ///< empty: none
+  std::int64_t ranks_expected = 0;                 ///< 0: what was sent
+  std::map<std::string, std::string> environment;  ///< env.* of the upload
+  std::string steps_glob, window;                  ///< how to read the trace; empty: the rule
+  std::optional<std::int64_t> skip_steps;
+  std::string policy;  ///< TOML sent with the upload; empty: none
+  std::string token;   ///< id of the uploader's token
+  Timestamp received_at{};
+};
+
+/// One uploaded file of a run.
+struct Upload {
+  std::int64_t rank = 0;
+  std::string sha256;  ///< names the blob
+  std::int64_t bytes = 0;
+  std::string name;
+};
+
+struct Begun {
+  std::string run;
+  enum class State { created, seen_before } state;
+};
+
+/// The result of a run, written in one transaction.
+struct RunResult {
+  std::string run;
+  RunStatus status = RunStatus::judged;
+  std::optional<gate::Outcome> outcome;  ///< of a judged run
+  std::string report_json, verdict_json;
+  std::string error_code, error_message;  ///< of a rejected run
+  std::string comparable_key;  ///< runs with the same key are comparable (environment class, window kind, …)
+  bool in_baseline = false;    ///< may serve as a baseline of its branch
+  std::vector<std::pair<std::string, double>> values;  ///< measured metrics of the run
+  Timestamp finished_at{};
+};
+
+struct RunRecord {
+  RunHead head;
+  std::vector<Upload> uploads;
+  RunStatus status = RunStatus::analysing;
+  std::optional<gate::Outcome> outcome;
+  std::string comparable_key;
+  bool in_baseline = false;
+  std::string report_json, verdict_json;  ///< empty in lists
+  std::string error_code, error_message;
+  std::optional<Timestamp> finished_at;
+};
+
+/// Empty fields do not filter. Pages go from new to old; `before` is the id of the last run of the page before.
+struct RunFilter {
+  std::string project;
+  std::string branch, commit, workload;
+  std::optional<gate::Outcome> outcome;
+  std::optional<Timestamp> since, until;
+  std::string before;
+  std::int64_t limit = 50;
+};
+
+/// Which runs may serve as baseline of a run.
+struct BaselineQuery {
+  std::string project, workload, branch, comparable_key;
+  std::string not_commit;            ///< the run's own commit
+  std::string before_run;            ///< only runs received before this one
+  std::vector<std::string> commits;  ///< only runs of these commits; empty: any commit
+  std::int64_t limit = 100;
+};
+struct BaselineRow {
+  std::string run, commit;
+  std::map<std::string, double> values;
+};
+
+struct HistoryQuery {
+  std::string project, workload, branch, metric;  ///< branch empty: all branches
+  std::int64_t limit = 10'000;
+};
+struct HistoryPoint {
+  std::string run, commit, branch, comparable_key;
+  std::optional<Timestamp> committed_at;
+  Timestamp uploaded_at{};
+  double value = 0;
+  std::optional<gate::Outcome> outcome;
+};
+
+/// A change that must be traceable: policy, project, token, acceptance, deletion.
+struct AuditEntry {
+  Timestamp at{};
+  std::string project, actor, action, detail;
+};
+
+/// Errors: every verb may answer store_unavailable (the database cannot be reached or is busy) or disk_full; nothing of
+///         that call was then written. Further errors are named at the verb.
+/// Thread: safe from any thread; calls block.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Cheap question to the database. Errors: store_unavailable, with the reason.
+  virtual Result<void> ready() = 0;
+
+  // projects and tokens
+  virtual Result<std::optional<Project>> project(std::string_view name) = 0;
+  virtual Result<std::vector<Project>> projects() = 0;
+  /// Creates or changes. The audit entry is written in the same transaction. Errors: none of its own.
+  virtual Result<void> put_project(const Project& project, const AuditEntry& audit) = 0;
+  virtual Result<std::optional<Token>> token(std::string_view id) = 0;
+  virtual Result<std::vector<Token>> tokens() = 0;
+  /// Errors: conflict (the id exists).
+  virtual Result<void> add_token(const Token& token, const AuditEntry& audit) = 0;
+  /// Errors: not_found.
+  virtual Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) = 0;
+
+  // commits
+  /// Adds commits or fills in what was unknown of them (a known field is never emptied). Errors: none of its own.
+  virtual Result<void> put_commits(std::string_view project, std::span<const Commit> commits) = 0;
+  virtual Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) = 0;
+  /// `sha` and its first-parent ancestors as far as they are known, nearest first, at most `limit`. Errors: none of its
+  /// own.
+  virtual Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
+                                                         std::int64_t limit) = 0;
+
+  // runs
+  /// Records an upload before its analysis. With an idempotency key that the project has seen: `seen_before` and the
+  /// first run's id, nothing is written. Errors: key_reused (the same key with another body), not_found (no such
+  /// project).
+  virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload) = 0;
+  /// Writes the result of a run that is pending or analysing. Errors: not_found, conflict (the run has a result).
+  virtual Result<void> finish_run(const RunResult& result) = 0;
+  virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
+  virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
+  /// All runs of a commit with their documents, oldest first; workload empty: of all workloads. Errors: none of its
+  /// own.
+  virtual Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
+                                                        std::string_view commit) = 0;
+  /// Runs that were acknowledged but have no result: to be analysed again after a restart. Errors: none of its own.
+  virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
+
+  // baseline and history
+  /// Newest first. Errors: none of its own. Cost: independent of the number of runs outside the answer.
+  virtual Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) = 0;
+  /// How many baseline runs of the branch have another comparable key. Errors: none of its own.
+  virtual Result<std::int64_t> other_class_runs(const BaselineQuery& query) = 0;
+  /// The newest `limit` points, oldest first. Errors: none of its own.
+  virtual Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) = 0;
+
+  // the rest
+  virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
+  /// Whether any upload refers to this blob. Errors: none of its own.
+  virtual Result<bool> blob_in_use(std::string_view sha256) = 0;
+};
+
+/// A service excludes other services from an embedded store; commands (`token create`) open it beside a running one.
+enum class Opening { service, beside_service };
+
+/// Opens `sqlite:PATH` and brings its schema up to date. `:memory:` is refused: a store that forgets is none.
+/// Errors: bad_config (a URL of no store that we know, named), store_unavailable (cannot be opened, is locked by
+/// another
+///         service, or has a newer schema than this program).
+Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening);
+
+}  // namespace traceweir::store
