@@ -22,8 +22,6 @@ enum class DeviceIndex : std::uint16_t {};
 /// A host thread of this rank, in the order in which threads were first seen.
 enum class ThreadIndex : std::uint32_t {};
 
-inline constexpr std::uint32_t none = 0xFFFFFFFFU;
-
 /// What a GPU did. Source: spec of metrics, section 1.
 enum class WorkKind : std::uint8_t {
   compute,  ///< a kernel that is no communication
@@ -123,6 +121,9 @@ enum class StepNaming : std::uint8_t { profiler_step, nvtx };
 enum class GraphMode : std::uint8_t { none, graph, node, mixed };
 std::string_view word(GraphMode mode);
 std::optional<GraphMode> graph_mode_of(std::string_view word);
+
+/// In place of an index: there is no such thing. Stands below the enumerations, whose own `none` it would shadow.
+inline constexpr std::uint32_t none = 0xFFFFFFFFU;
 
 /// One GPU of this rank that did work.
 struct Device {

@@ -1,0 +1,190 @@
+#include "analyzer/timeline/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/core/assert.hpp"
+#include "analyzer/core/text.hpp"
+#include "analyzer/timeline/builder_rows.hpp"
+
+namespace traceweir::timeline {
+namespace {
+
+constexpr std::size_t examples_max = 3;
+
+// The difference of any two accepted times is a valid Nanos, so nobody downstream checks a subtraction. 146 years.
+constexpr Nanos time_max{std::int64_t{1} << 62};
+bool in_range(Nanos t) { return -time_max < t && t < time_max; }
+
+// Far more GPUs than a process can open; the last index says "one too many".
+constexpr std::size_t devices_max = 4096;
+constexpr DeviceIndex no_device{0xFFFF};
+
+}  // namespace
+
+TimelineBuilder::TimelineBuilder() : rows_(std::make_unique<Rows>()) {}
+TimelineBuilder::~TimelineBuilder() = default;
+TimelineBuilder::TimelineBuilder(TimelineBuilder&&) noexcept = default;
+TimelineBuilder& TimelineBuilder::operator=(TimelineBuilder&&) noexcept = default;
+
+NameId TimelineBuilder::name(std::string_view text) {
+  if (const auto known = rows_->names_by_text.find(text); known != rows_->names_by_text.end()) return known->second;
+  auto& names = rows_->out.names;
+  const auto next = static_cast<NameId>(names.size());
+  const auto [entry, added] = rows_->names_by_cleaned.try_emplace(clean_text(text), next);
+  if (added) names.push_back(entry->first);
+  rows_->names_by_text.emplace(text, entry->second);
+  return entry->second;
+}
+
+DeviceIndex TimelineBuilder::device(std::int64_t ordinal, std::string_view uuid) {
+  const auto known = rows_->devices_by_ordinal.find(ordinal);
+  if (known != rows_->devices_by_ordinal.end()) return known->second;
+  auto& devices = rows_->out.devices;
+  auto index = static_cast<DeviceIndex>(devices.size());
+  if (!uuid.empty()) {
+    const auto same = rows_->devices_by_uuid.find(uuid);
+    if (same != rows_->devices_by_uuid.end()) index = same->second;
+  }
+  if (static_cast<std::size_t>(index) == devices.size()) {
+    if (devices.size() == devices_max) return no_device;
+    devices.push_back({.ordinal = ordinal, .gpu = {}});
+    if (!uuid.empty()) rows_->devices_by_uuid.emplace(uuid, index);
+  }
+  rows_->devices_by_ordinal.emplace(ordinal, index);
+  return index;
+}
+
+void TimelineBuilder::set_gpu(DeviceIndex device, std::string_view gpu) {
+  if (gpu.empty() || device == no_device) return;
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(device) < rows_->out.devices.size());
+  rows_->out.devices[static_cast<std::size_t>(device)].gpu = clean_text(gpu);
+}
+
+std::uint32_t TimelineBuilder::message(const Message& message) {
+  Message cleaned = message;
+  cleaned.dtype = clean_text(message.dtype);
+  cleaned.group = clean_text(message.group);
+  const auto next = static_cast<std::uint32_t>(rows_->out.messages.size());
+  const auto [entry, added] = rows_->messages.try_emplace(std::move(cleaned), next);
+  if (added) rows_->out.messages.push_back(entry->first);
+  return entry->second;
+}
+
+void TimelineBuilder::add(const WorkRow& row) {
+  const bool zero = row.span.begin.count() == 0 && row.span.end.count() == 0;
+  if (zero) return rows_->note(FindingCode::zero_timestamps, {}, 1);
+  if (!rows_->accepts(row.span)) return;
+  if (row.device == no_device) return rows_->note(FindingCode::invalid_text, "work of one device too many", 1);
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.device) < rows_->out.devices.size());
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->out.names.size());
+  TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
+  TRACEWEIR_ASSERT(rows_->work.size() < none);
+  rows_->work.push_back({.begin = row.span.begin,
+                         .end = row.span.end,
+                         .stream = row.stream,
+                         .bytes = row.bytes,
+                         .name = row.name,
+                         .call = none,
+                         .message = row.message,
+                         .row = static_cast<std::uint32_t>(rows_->work.size()),
+                         .device = row.device,
+                         .kind = row.kind,
+                         .source = row.source,
+                         .collective = row.collective,
+                         .direction = row.direction,
+                         .host_memory = row.host_memory});
+  rows_->correlations.push_back(row.correlation);
+}
+
+void TimelineBuilder::add(const CallRow& row) {
+  if (!rows_->accepts(row.span)) return;
+  const CallKind& kind = rows_->call_kind(row.name);
+  if (row.correlation <= 0 && !kind.blocking && !kind.allocates) return;
+  TRACEWEIR_ASSERT(rows_->calls.size() < none);
+  rows_->calls.push_back({.call = {.begin = row.span.begin,
+                                   .end = row.span.end,
+                                   .name = kind.name,
+                                   .thread = rows_->thread(row.thread),
+                                   .blocking = kind.blocking,
+                                   .allocates = kind.allocates},
+                          .correlation = row.correlation});
+}
+
+void TimelineBuilder::add(const RangeRow& row) {
+  if (!rows_->accepts(row.span)) return;
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->out.names.size());
+  rows_->ranges.push_back({.begin = row.span.begin,
+                           .end = row.span.end,
+                           .name = row.name,
+                           .thread = rows_->thread(row.thread),
+                           .kind = row.kind});
+}
+
+void TimelineBuilder::note(FindingCode code, std::string_view example, std::int64_t count) {
+  rows_->note(code, example, count);
+}
+
+bool TimelineBuilder::has_work() const { return !rows_->work.empty(); }
+
+Timeline TimelineBuilder::finish() && {
+  Rows& rows = *rows_;
+  rows.sort_work();
+  rows.drop_duplicates();
+  rows.keep_devices_with_work();
+  // From here on the work is what it will be; what follows refers to it by index.
+
+  rows.join_calls();
+  rows.sort_ranges();
+  rows.out.has_host_calls = has_host_calls;
+  rows.count_orphans();
+
+  Timeline out = std::move(rows.out);
+  out.work = std::move(rows.work);
+  out.ranges = std::move(rows.ranges);
+  out.thread_count = static_cast<std::uint32_t>(rows.threads.size());
+  out.source = std::move(source);
+  out.environment = std::move(environment);
+  out.rank = rank;
+  out.world_size = world_size;
+  out.graph_mode = graph_mode;
+  out.step_naming = step_naming;
+  *this = TimelineBuilder{};
+  return out;
+}
+
+void TimelineBuilder::Rows::note(FindingCode code, std::string_view example, std::int64_t count) {
+  Oddity& oddity = out.oddities[code];
+  oddity.count += count;
+  if (!example.empty() && oddity.examples.size() < examples_max) oddity.examples.push_back(clean_text(example));
+}
+
+bool TimelineBuilder::Rows::accepts(Interval span) {
+  if (span.end < span.begin) {
+    note(FindingCode::negative_duration, {}, 1);
+    return false;
+  }
+  if (!in_range(span.begin) || !in_range(span.end)) {
+    note(FindingCode::invalid_text, fmt::format("time out of range: {} ns", span.begin.count()), 1);
+    return false;
+  }
+  return true;
+}
+
+ThreadIndex TimelineBuilder::Rows::thread(std::int64_t id) {
+  return threads.try_emplace(id, static_cast<ThreadIndex>(threads.size())).first->second;
+}
+
+const CallKind& TimelineBuilder::Rows::call_kind(std::string_view text) {
+  const auto known = call_kinds.find(text);
+  if (known != call_kinds.end()) return known->second;
+  const std::string_view api = api_name(text);
+  const auto [entry, added] = names_by_cleaned.try_emplace(clean_text(api), static_cast<NameId>(out.names.size()));
+  if (added) out.names.push_back(entry->first);
+  const CallKind kind{entry->second, is_blocking_call(api), is_allocation_call(api)};
+  return call_kinds.emplace(text, kind).first->second;
+}
+
+}  // namespace traceweir::timeline

@@ -1,0 +1,72 @@
+// For: what a TimelineBuilder has collected, and the passes that turn it into a Timeline. Only builder*.cpp include it.
+// Not for: readers; they call the builder (builder.hpp).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/timeline/builder.hpp"
+
+namespace traceweir::timeline {
+
+/// Lets the tables of names be searched by a view, without making a string of it.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+template <typename Value>
+using NameMap = std::unordered_map<std::string, Value, NameHash, std::equal_to<>>;
+
+struct MessageOrder {
+  static auto key(const Message& m) { return std::tie(m.bytes, m.group_size, m.dtype, m.group, m.sequence); }
+  bool operator()(const Message& a, const Message& b) const { return key(a) < key(b); }
+};
+
+/// A call before it is known whether it launched anything.
+struct PendingCall {
+  Call call;
+  std::int64_t correlation;
+};
+
+/// What the name of a call tells, asked once per spelling.
+struct CallKind {
+  NameId name{};
+  bool blocking = false;
+  bool allocates = false;
+};
+
+struct TimelineBuilder::Rows {
+  Timeline out;                      ///< names, messages and oddities grow here; the rest is filled by finish()
+  NameMap<NameId> names_by_text;     ///< as the trace spells them
+  NameMap<NameId> names_by_cleaned;  ///< two spellings may clean to one text
+  NameMap<CallKind> call_kinds;
+  std::map<Message, std::uint32_t, MessageOrder> messages;
+  std::map<std::int64_t, DeviceIndex> devices_by_ordinal;
+  NameMap<DeviceIndex> devices_by_uuid;
+  std::unordered_map<std::int64_t, ThreadIndex> threads;
+  std::vector<Work> work;                  ///< Work::row is the index at which it was added
+  std::vector<std::int64_t> correlations;  ///< of work, by Work::row
+  std::vector<PendingCall> calls;
+  std::vector<Range> ranges;
+
+  void note(FindingCode code, std::string_view example, std::int64_t count);
+  /// Whether a row with this span is kept; counts it where it is not.
+  bool accepts(Interval span);
+  ThreadIndex thread(std::int64_t id);
+  const CallKind& call_kind(std::string_view name);
+
+  // The passes of finish(), in this order.
+  void sort_work();
+  void drop_duplicates();
+  void keep_devices_with_work();
+  void join_calls();
+  void keep_calls(const std::vector<bool>& launches);
+  void count_orphans();
+  void sort_ranges();
+};
+
+}  // namespace traceweir::timeline
