@@ -1,0 +1,72 @@
+// For: a Report from an untrusted file, made by a child process that can harm nobody but itself.
+// Not for: reading traces (the child's), deciding anything.
+//
+// The child is `traceweir analyze --json [--window W] [--steps G] [--skip N] -- FILE`, with no environment, `/` as its
+// folder and nothing open but its two pipes. Its contract:
+//   exit 0   stdout is one traceweir.report/1 document; it is read as untrusted text
+//   exit 3   stdout is one line {"error":{"code":"malformed_trace","message":"…"}}; the code is a word of error.hpp
+//   other    the child died; its last words on stderr go into the message
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/report/report.hpp"
+
+namespace traceweir::analysis {
+
+/// What one analysis may cost.
+struct AnalysisLimits {
+  std::chrono::seconds analysis_time_max{120};                          ///< the child's CPU time, and its wall time
+  std::uint64_t analysis_memory_max = std::uint64_t{4} << 30;           ///< address space; 0: no limit (sanitizers)
+  std::uint64_t descriptors_max = 64;                                   ///< open files of the child
+  std::size_t report_bytes_max = report::report_bytes_max + 64 * 1024;  ///< of stdout
+  std::size_t message_bytes_max = 16 * 1024;                            ///< of stderr that is kept
+};
+
+/// What the caller asks of one analysis.
+struct AnalysisOptions {
+  std::optional<std::string> window;  ///< `steps`, `span`, `host_steps`, `START:END`
+  std::optional<std::string> steps;   ///< glob
+  std::optional<std::int64_t> skip_steps;
+  std::string name;    ///< the client's name of the file, for `trace.name`; empty: unknown
+  std::string sha256;  ///< for `trace.sha256`; empty: not hashed
+};
+
+/// `traceweir` beside the program that runs.
+/// Errors: bad_config, when it is not there.
+Result<std::filesystem::path> program_beside_us();
+
+/// Runs analyses. Each call of report_of is one child.
+/// Thread: report_of blocks; call it from worker threads, several at once. stop() from any thread.
+class Analysis {
+ public:
+  Analysis(std::filesystem::path program, AnalysisLimits limits);
+  Analysis(Analysis&&) noexcept;
+  Analysis& operator=(Analysis&&) noexcept;
+  /// Kills the children that run. No report_of may still be running when this returns, so join the workers first.
+  ~Analysis();
+
+  /// Errors: what the child says of the file (unknown_format, not_a_trace, unsupported_format, malformed_trace,
+  ///         trace_too_large, empty_upload, bad_query for a window that the trace does not have); analysis_timeout (CPU
+  ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract, or stop());
+  ///         io_failed (the program cannot be started: ours to repair).
+  /// Cost:   as the analysis; one process.
+  [[nodiscard]] Result<report::Report> report_of(const std::filesystem::path& file,
+                                                 const AnalysisOptions& options) const;
+
+  /// Kills all children, now and from now on: their report_of returns analysis_failed.
+  void stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace traceweir::analysis
