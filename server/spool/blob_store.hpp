@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "analyzer/core/error.hpp"
@@ -30,7 +32,8 @@ class BlobStore {
   /// Errors: not_found (no such blob, or not a hash).
   [[nodiscard]] Result<std::filesystem::path> path_of(std::string_view sha256) const;
 
-  /// Removes a blob; one that is not there is no error.
+  /// Removes a blob; one that is not there is no error. For blobs that the caller has just kept and got no row for, and
+  /// for retention; where another upload may be bringing the same bytes, use sweep().
   /// Errors: io_failed.
   [[nodiscard]] Result<void> remove(std::string_view sha256) const;
 
@@ -48,6 +51,7 @@ class BlobStore {
   [[nodiscard]] std::filesystem::path place_of(std::string_view sha256) const;
 
   std::filesystem::path folder_;
+  std::unique_ptr<std::mutex> sweeping_;  ///< a sweep looks at a blob's age and removes it while nobody keeps it anew
 };
 
 }  // namespace traceweir::spool
