@@ -1,0 +1,28 @@
+// For: which range names are training steps. Not for: which of the matching ranges count (steps.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/timeline/timeline.hpp"
+
+namespace traceweir::metrics {
+
+/// Whether `text` matches `glob`: `*` is any text, `?` one character (UTF-8), everything else itself.
+/// Cost: O(text × glob), whatever the glob.
+bool matches_glob(std::string_view text, std::string_view glob);
+
+/// Source: spec of metrics, section 1, "step". A glob of the caller's replaces the rule of the format.
+class StepPattern {
+ public:
+  StepPattern(timeline::StepNaming naming, std::optional<std::string> glob);
+
+  [[nodiscard]] bool matches(std::string_view name) const;
+
+ private:
+  timeline::StepNaming naming_;
+  std::optional<std::string> glob_;
+};
+
+}  // namespace traceweir::metrics
