@@ -3,7 +3,8 @@
 
 1. Every header begins with a comment that says what it is for and not for (`// For:` … `Not for:`).
 2. Every function that a header declares to return a Result (or an awaitable of one) has `Errors:` in the comment above
-   it. Functions that follow one another without a blank line share the comment of the first; overrides have their base's.
+   it. Functions that follow one another without a blank line share the comment of the first; overrides have their
+   base's; private members need none.
 3. Every row of the metric tables names its unit.
 `--self-test` proves on made-up headers that breaches are seen.
 """
@@ -69,8 +70,13 @@ def check_header(name: str, text: str) -> list:
         breaches.append(f"{name}:1: does not begin with `// For: `")
     elif not re.search(r"\bNot for:", head):
         breaches.append(f"{name}:1: does not say what it is `Not for:`")
-    for index in range(len(lines)):
-        function = declared_function(lines, index)
+    private = False
+    for index, line in enumerate(lines):
+        if re.match(r"\s*(?:private|protected):", line):
+            private = True
+        elif re.match(r"\s*public:|\};", line):
+            private = False
+        function = None if private else declared_function(lines, index)
         if function and "Errors:" not in comment_above(lines, index):
             breaches.append(f"{name}:{index + 1}: {function} returns a Result and its comment has no `Errors:`")
     return breaches
@@ -106,7 +112,11 @@ class Box {
  public:
   virtual Result<std::map<int, int>>
   two() const = 0;
+
+ private:
+  Result<int> five();
 };
+Result<int> six();
 """
 
 
@@ -114,6 +124,7 @@ def self_test() -> int:
     wanted = {"bad.hpp:1: does not say what it is `Not for:`",
               "bad.hpp:4: one returns a Result and its comment has no `Errors:`",
               "bad.hpp:8: two returns a Result and its comment has no `Errors:`",
+              "bad.hpp:14: six returns a Result and its comment has no `Errors:`",
               "empty.hpp:1: does not begin with `// For: `",
               "metric_table.cpp: metric gpu.idle has no unit"}
     found = set(check_header("good.hpp", SAMPLE_GOOD) + check_header("bad.hpp", SAMPLE_BAD) +
