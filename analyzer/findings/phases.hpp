@@ -1,0 +1,54 @@
+// For: which ranges are phases of the user's and which are data loading, and what phases are called.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/metrics/rank_view.hpp"
+#include "analyzer/timeline/interval_set.hpp"
+
+namespace traceweir::findings {
+
+inline constexpr std::uint32_t no_phase = timeline::none;
+
+/// Whether a range of this name fetches or prepares input: `enumerate(DataLoader)…`, or a phase whose name has data,
+/// load, fetch, input, decode or augment in it (any case). Source: spec of metrics, section 8.
+bool names_data_loading(std::string_view range_name);
+
+/// The phases of one rank.
+class Phases {
+ public:
+  explicit Phases(const metrics::RankView& view);
+
+  /// The phase that `range` is, or no_phase.
+  /// A phase is a user's range that is no step and begins inside a step, or lies in the time between steps (a loop that
+  /// fetches its batch before it opens the step). Where no steps are marked every user's range is one.
+  std::uint32_t phase_of(const timeline::Range& range);
+
+  /// Whether `range` is data loading: a phase with such a name, or PyTorch's own range of its DataLoader.
+  bool is_data_loading(const timeline::Range& range);
+
+  /// Shape: empty for no_phase.
+  [[nodiscard]] const std::string& name(std::uint32_t phase) const;
+
+ private:
+  enum class Loading : std::uint8_t { unseen, no, in_a_phase, always };
+
+  Loading loading_of(timeline::NameId range_name);
+  [[nodiscard]] bool is_phase(const timeline::Range& range) const;
+
+  const timeline::Timeline& timeline_;
+  std::set<std::tuple<timeline::ThreadIndex, Nanos, Nanos, timeline::NameId>> step_ranges_;
+  timeline::IntervalSet steps_;
+  std::map<std::string, std::uint32_t, std::less<>> ids_;
+  std::vector<std::uint32_t> phase_by_range_name_;  // by NameId; `unseen` until asked for
+  std::vector<Loading> loading_by_range_name_;      // by NameId
+  std::vector<std::string> names_;
+};
+
+}  // namespace traceweir::findings

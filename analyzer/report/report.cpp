@@ -1,0 +1,140 @@
+#include "analyzer/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/core/assert.hpp"
+#include "analyzer/core/text.hpp"
+#include "analyzer/core/version.hpp"
+#include "analyzer/findings/find.hpp"
+#include "analyzer/metrics/rank_view.hpp"
+#include "analyzer/report/rest.hpp"
+
+namespace traceweir::report {
+namespace {
+
+using metrics::RankView;
+using timeline::Timeline;
+
+/// A rank beyond this is no rank that a trace states but a mistake in it.
+constexpr std::int64_t rank_stated_max = 1'000'000;
+
+std::optional<std::int64_t> stated_rank(const Timeline& timeline) {
+  if (!timeline.rank || *timeline.rank < 0 || *timeline.rank > rank_stated_max) return std::nullopt;
+  return timeline.rank;
+}
+
+/// The rank of every timeline: what it states, else the lowest free numbers in order.
+Result<std::vector<std::int64_t>> rank_numbers(std::span<const Timeline> timelines) {
+  std::set<std::int64_t> taken;
+  for (const Timeline& timeline : timelines)
+    if (const auto rank = stated_rank(timeline); rank && !taken.insert(*rank).second)
+      return fail(ErrorCode::usage, fmt::format("two of the traces are of rank {}", *rank));
+  std::vector<std::int64_t> ranks;
+  std::int64_t free = 0;
+  for (const Timeline& timeline : timelines) {
+    const auto rank = stated_rank(timeline);
+    if (!rank)
+      while (!taken.insert(free).second) ++free;
+    ranks.push_back(rank.value_or(free));
+  }
+  return ranks;
+}
+
+std::string first_known(const std::string& given, const std::string& otherwise) {
+  return clean_text(given.empty() ? otherwise : given);
+}
+
+TraceFacts trace_of(const TraceFacts& facts, const timeline::TraceSource& source) {
+  return {.format = first_known(facts.format, source.format),
+          .compression = first_known(facts.compression, source.compression),
+          .bytes = facts.bytes != 0 ? facts.bytes : source.bytes,
+          .sha256 = facts.sha256,
+          .producer = first_known(facts.producer, source.producer),
+          .name = clean_text(facts.name)};
+}
+
+EnvironmentFacts environment_of(const RankView& view) {
+  const Timeline& timeline = *view.timeline;
+  EnvironmentFacts out{.gpus = {},
+                       .gpu_count = static_cast<std::int64_t>(view.devices.size()),
+                       .driver = clean_text(timeline.environment.driver),
+                       .cuda = clean_text(timeline.environment.cuda),
+                       .nccl = clean_text(timeline.environment.nccl),
+                       .framework = clean_text(timeline.environment.framework),
+                       .graph_mode = std::string(timeline::word(timeline.graph_mode))};
+  for (const metrics::DeviceView& device : view.devices) out.gpus.push_back(device.times.gpu);
+  return out;
+}
+
+std::vector<DeviceReport> devices_of(const RankView& view, const findings::Attribution& attribution) {
+  TRACEWEIR_ASSERT(view.devices.size() == attribution.idle.size());
+  std::vector<DeviceReport> devices;
+  for (std::size_t i = 0; i < view.devices.size(); ++i)
+    devices.push_back({view.devices[i].times, attribution.idle[i].causes});
+  return devices;
+}
+
+/// One rank, measured through its view.
+RankReport rank_of(const RankView& view, metrics::RankMeasures measures, const TraceFacts& facts, std::int64_t rank) {
+  const Timeline& timeline = *view.timeline;
+  findings::Attribution attribution = findings::attribute(view);
+  RankReport out;
+  out.rank = rank;
+  out.world_size = std::clamp<std::int64_t>(timeline.world_size.value_or(0), 0, rank_stated_max + 1);
+  out.trace = trace_of(facts, timeline.source);
+  out.environment = environment_of(view);
+  out.window = measures.window;
+  out.devices = devices_of(view, attribution);
+  out.findings = findings::find(view, measures, attribution);
+  out.breakdown = std::move(attribution.breakdown);
+  out.measurements = std::move(measures.measurements);
+  out.steps = std::move(measures.steps);
+  out.kernels = std::move(measures.kernels);
+  out.collectives = std::move(measures.collectives);
+  out.phases = std::move(measures.phases);
+  return out;
+}
+
+}  // namespace
+
+Result<Report> report_of(std::span<const Timeline> timelines, std::span<const TraceFacts> facts,
+                         const metrics::MeasureOptions& options) {
+  TRACEWEIR_ASSERT(timelines.size() == facts.size());
+  TRACEWEIR_TRY(ranks, rank_numbers(timelines));
+  Report report;
+  report.analyzer_version = version;
+  report.classifier = classifier_version;
+  std::vector<metrics::RankShare> shares;
+  for (std::size_t i = 0; i < timelines.size(); ++i) {
+    TRACEWEIR_TRY(view, metrics::view_of(timelines[i], options));
+    metrics::RankMeasures measures = metrics::measure(view);
+    shares.push_back(metrics::share_of(view, measures, ranks[i]));
+    report.ranks.push_back(rank_of(view, std::move(measures), facts[i], ranks[i]));
+  }
+  // From here on no timeline is looked at any more.
+
+  std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::sort(report.ranks.begin(), report.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  report.measurements = metrics::measure_run(shares);
+  fit(report);
+  return report;
+}
+
+std::span<const MetricInfo> catalog() { return metrics::catalog(); }
+
+const MetricInfo* find_metric(std::string_view id) {
+  static const std::map<std::string_view, const MetricInfo*> rows = [] {
+    std::map<std::string_view, const MetricInfo*> by_id;
+    for (const MetricInfo& row : catalog()) by_id.emplace(row.id, &row);
+    return by_id;
+  }();
+  const auto row = rows.find(id);
+  return row == rows.end() ? nullptr : row->second;
+}
+
+}  // namespace traceweir::report
