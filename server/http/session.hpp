@@ -1,0 +1,95 @@
+// For: one connection: request after request, each with its timers, until either side wants no more.
+// Not for: accepting (listener.hpp), routes.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/http/access.hpp"
+#include "server/http/head.hpp"
+#include "server/http/listener.hpp"
+#include "server/http/reply.hpp"
+#include "server/http/socket_body.hpp"
+#include "server/http/wire.hpp"
+
+namespace traceweir::http {
+
+class Session;
+
+/// The sessions that are alive, for counting and stopping them.
+/// Thread: any.
+class SessionSet {
+ public:
+  void add(Session& session);
+  void remove(Session& session);
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const;
+
+  /// Called with the removal of the last one, from the thread that removes it. Set it before there are any.
+  std::function<void()> on_empty;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<Session*> sessions_;
+};
+
+/// Shared by its coroutine and by calls from other threads that are on their way to its strand.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(boost::asio::ip::tcp::socket socket, const ListenerOptions& options, SessionSet& set);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// The whole life of the connection. Spawn it on the socket's strand.
+  boost::asio::awaitable<void> run();
+
+  /// Lets the request in flight end and takes no further one. Thread: any.
+  void begin_stop();
+  /// Ends at once what waits for the client. Thread: any.
+  void close();
+
+ private:
+  enum class Next { request, close };
+  using HeadOrRefusal = tl::expected<Head, Refusal>;
+
+  boost::asio::awaitable<Next> serve_one();
+  boost::asio::awaitable<std::optional<HeadOrRefusal>> read_head();
+  boost::asio::awaitable<Next> refuse(const Refusal& refusal);
+  boost::asio::awaitable<Next> serve(Head head);
+  boost::asio::awaitable<Response> answer(Request& request);
+  boost::asio::awaitable<bool> write(Reply reply);
+  boost::asio::awaitable<bool> write_piece(std::string_view piece, Patience& patience);
+  boost::asio::awaitable<void> linger();
+
+  [[nodiscard]] Request request_of(Head& head);
+  [[nodiscard]] HeadOrRefusal take_head(std::size_t head_bytes);
+  [[nodiscard]] HeadOrRefusal refused(std::string_view bytes, Error error);
+  void note_request_line(std::string_view bytes);
+  void begin_record();
+  void end_record();
+
+  const ListenerOptions& options_;
+  SessionSet& set_;
+  boost::asio::any_io_executor strand_;
+  boost::asio::executor_work_guard<boost::asio::any_io_executor> work_;  ///< Listener::run waits for this session
+  std::string remote_;
+  Wire wire_;
+  bool idle_ = false;  ///< waits for the first byte of a request
+  bool stopping_ = false;
+  AccessRecord record_;  ///< of the request in flight
+  Wire::Clock::time_point begun_{};
+};
+
+}  // namespace traceweir::http

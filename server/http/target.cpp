@@ -1,0 +1,74 @@
+#include "server/http/target.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "analyzer/core/text.hpp"
+
+namespace traceweir::http {
+namespace {
+
+constexpr std::string_view token_prefix = "twr_";
+constexpr std::string_view token_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+bool is_safe_segment(std::string_view segment) {
+  const auto unsafe = [](char c) { return is_control(c) || c == '/' || c == '\\'; };
+  return segment != "." && segment != ".." && is_utf8(segment) && std::none_of(segment.begin(), segment.end(), unsafe);
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const auto high = hex_digit(text[i + 1]);
+    const auto low = hex_digit(text[i + 2]);
+    if (!high || !low) return std::nullopt;
+    decoded += static_cast<char>(static_cast<unsigned char>(*high * 16 + *low));
+    i += 2;
+  }
+  return decoded;
+}
+
+Result<std::vector<std::string>> path_segments(std::string_view path) {
+  if (path.empty() || path.front() != '/') return fail(ErrorCode::bad_request, "the request target is not a path");
+  std::vector<std::string> segments;
+  if (path == "/") return segments;
+  for (std::size_t begin = 1; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    auto segment = percent_decoded(path.substr(begin, end - begin));
+    if (!segment || !is_safe_segment(*segment))
+      return fail(ErrorCode::bad_request,
+                  "segment " + std::to_string(segments.size() + 1) + " of the path is not acceptable text");
+    segments.push_back(*std::move(segment));
+    begin = end + 1;
+  }
+  return segments;
+}
+
+std::string target_for_log(std::string_view path) {
+  std::string text = percent_decoded(path).value_or(std::string(path));
+  for (std::size_t at = text.find(token_prefix); at != std::string::npos; at = text.find(token_prefix, at)) {
+    at += token_prefix.size();
+    const std::size_t end = std::min(text.find_first_not_of(token_characters, at), text.size());
+    text.replace(at, end - at, "***");
+  }
+  return clean_text(text);
+}
+
+}  // namespace traceweir::http
