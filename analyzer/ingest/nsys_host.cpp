@@ -1,0 +1,167 @@
+#include "analyzer/ingest/nsys_host.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ingest/nsys_nccl.hpp"
+#include "analyzer/ingest/nsys_schema.hpp"
+
+namespace traceweir::ingest::nsys {
+namespace {
+
+// Source: spec of formats, section 1.3.
+constexpr std::int64_t backtrace_class = 67;
+constexpr std::int64_t push_pop_range = 59;
+constexpr std::int64_t start_end_range = 60;
+constexpr std::int64_t domain_create = 75;
+
+/// Of several calls with one correlation the earliest launched the work, then the longest.
+void remember_launch(Process& process, std::int64_t correlation, std::int64_t thread, Interval span) {
+  const auto wanted = process.launches.find(correlation);
+  if (wanted == process.launches.end() || span.end < span.begin) return;
+  auto& launch = wanted->second;
+  const bool better =
+      !launch || span.begin < launch->span.begin || (span.begin == launch->span.begin && span.end > launch->span.end);
+  if (better) launch = NcclLaunch{thread, span};
+}
+
+/// Ranges wait here until the names of all domains are known, which may come after them.
+class RangeReader {
+ public:
+  RangeReader(SqliteFile& file, const Strings& strings, Processes& processes)
+      : file_(file), strings_(strings), processes_(processes) {}
+
+  Result<void> read();
+
+ private:
+  struct DomainRange {
+    Process* process;
+    std::int64_t domain;
+    timeline::RangeRow range;
+    std::optional<timeline::Collective> nccl;  ///< what it calls, if it is NCCL's
+    bool named_as_nccl;
+  };
+  using DomainKey = std::pair<const Process*, std::int64_t>;
+
+  void take(const TableRows& rows);
+  void take_range(Process& process, const TableRows& rows, std::string_view text, std::optional<StringIndex> string);
+  void place(const DomainRange& waiting);
+
+  SqliteFile& file_;
+  const Strings& strings_;
+  Processes& processes_;
+  std::map<DomainKey, std::string> domains_;
+  std::vector<DomainRange> waiting_;
+};
+
+enum RangeColumn : std::size_t { start, end, type, text, text_id, global_tid, domain };
+
+Result<void> RangeReader::read() {
+  TRACEWEIR_TRY(rows, TableRows::open(file_, nvtx_table,
+                                      {"start", "end", "eventType", "text", "textId", "globalTid", "domainId"}));
+  for (;;) {
+    TRACEWEIR_TRY(more, rows.next());
+    if (!more) break;
+    take(rows);
+  }
+  for (const DomainRange& range : waiting_) place(range);
+  return {};
+}
+
+void RangeReader::take(const TableRows& rows) {
+  if (rows[type].type != Cell::Type::integer) return processes_.drop(nvtx_table);
+  const std::int64_t event = rows[type].integer;
+  if (event != push_pop_range && event != start_end_range && event != domain_create) return;
+  const auto thread = integer_or(rows[global_tid], 0);
+  const auto domain_id = integer_or(rows[domain], 0);
+  if (!thread || !domain_id) return processes_.drop(nvtx_table);
+  Process* const process = processes_.find(process_of(*thread));
+  if (process == nullptr) return;
+
+  // Plain strings are inline; registered ones, as NCCL's, by id.
+  const bool is_inline = rows[text].type == Cell::Type::text;
+  const auto string = is_inline ? std::nullopt : strings_.find(rows[text_id]);
+  const std::string_view name = is_inline ? rows[text].text : string ? strings_.text(*string) : std::string_view();
+  if (event == domain_create)
+    domains_.try_emplace({process, *domain_id}, name);
+  else
+    take_range(*process, rows, name, string);
+}
+
+void RangeReader::take_range(Process& process, const TableRows& rows, std::string_view name,
+                             std::optional<StringIndex> string) {
+  if (rows[start].type == Cell::Type::integer && rows[end].type == Cell::Type::null)
+    return process.builder.note(FindingCode::open_range, name);
+  const auto span = span_of(rows[start], rows[end]);
+  if (!span) return processes_.drop(nvtx_table);
+  DomainRange range{.process = &process,
+                    .domain = rows[domain].integer,
+                    .range = {.span = *span,
+                              .thread = rows[global_tid].integer,
+                              .name = string ? process.name(*string, strings_) : process.builder.name(name)},
+                    .nccl = collective_of_nccl_call(name),
+                    .named_as_nccl = is_nccl_call(name)};
+  if (range.domain != 0)
+    waiting_.push_back(range);
+  else
+    place(range);
+}
+
+void RangeReader::place(const DomainRange& waiting) {
+  const auto domain_name = domains_.find({waiting.process, waiting.domain});
+  const bool named = domain_name != domains_.end() && !domain_name->second.empty();
+  const bool is_nccl = named ? domain_name->second == "NCCL" : waiting.named_as_nccl;
+  if (!is_nccl) return waiting.process->builder.add(waiting.range);
+  if (waiting.nccl) waiting.process->nccl_ranges.push_back({waiting.range.thread, waiting.range.span, *waiting.nccl});
+}
+
+}  // namespace
+
+Result<void> read_calls(SqliteFile& file, const Strings& strings, Processes& processes) {
+  enum CallColumn : std::size_t { call_start, call_end, thread_id, correlation_id, name_id, event_class };
+  TRACEWEIR_TRY(rows, TableRows::open(file, runtime_table,
+                                      {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}));
+  bool any = false;
+  for (;;) {
+    TRACEWEIR_TRY(more, rows.next());
+    if (!more) break;
+    any = true;
+    if (rows[event_class].type == Cell::Type::integer && rows[event_class].integer == backtrace_class) continue;
+    const auto span = span_of(rows[call_start], rows[call_end]);
+    const auto thread = integer_or(rows[thread_id], 0);
+    const auto correlation = integer_or(rows[correlation_id], 0);
+    const auto name = strings.find(rows[name_id]);
+    if (!span || !thread || !correlation) {
+      processes.drop(runtime_table);
+      continue;
+    }
+    Process* const process = processes.find(process_of(*thread));
+    if (process == nullptr) continue;
+    if (!process->launches.empty()) remember_launch(*process, *correlation, *thread, *span);
+    process->builder.add(timeline::CallRow{.span = *span,
+                                           .thread = *thread,
+                                           .correlation = *correlation,
+                                           .name = name ? strings.text(*name) : std::string_view("unnamed call")});
+  }
+  for (auto& [pid, process] : processes) process.builder.has_host_calls = any;
+  return {};
+}
+
+Result<void> read_ranges(SqliteFile& file, const Strings& strings, Processes& processes) {
+  return RangeReader(file, strings, processes).read();
+}
+
+void name_collectives(Process& process) {
+  const NcclRanges ranges(std::move(process.nccl_ranges));
+  for (timeline::WorkRow& work : process.unnamed) {
+    const auto& launch = process.launches.at(work.correlation);
+    if (launch) work.collective = ranges.around(*launch).value_or(work.collective);
+    process.builder.add(work);
+  }
+  process.unnamed.clear();
+}
+
+}  // namespace traceweir::ingest::nsys

@@ -1,0 +1,74 @@
+// For: what is collected of each process of an export until its Timeline is made.
+// Not for: reading rows; the readers (nsys_work, nsys_host, nsys_facts) fill it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/ingest/nsys_strings.hpp"
+#include "analyzer/timeline/builder.hpp"
+
+namespace traceweir::ingest::nsys {
+
+/// A range of the NCCL library on a host thread, and what it calls.
+struct NcclRange {
+  std::int64_t thread;
+  Interval span;
+  timeline::Collective kind;
+};
+
+/// A host call that launched a kernel of which the name does not tell the collective.
+struct NcclLaunch {
+  std::int64_t thread;
+  Interval span;
+};
+
+/// One process with GPU work: a rank.
+struct Process {
+  std::int64_t pid = 0;
+  timeline::TimelineBuilder builder;
+  std::map<std::int64_t, timeline::DeviceIndex> devices;                 ///< by ordinal
+  std::unordered_map<StringIndex, timeline::NameId> names;               ///< of strings that it used
+  std::vector<timeline::WorkRow> unnamed;                                ///< generic NCCL kernels, added last
+  std::unordered_map<std::int64_t, std::optional<NcclLaunch>> launches;  ///< of them, by correlation
+  std::vector<NcclRange> nccl_ranges;
+  [[nodiscard]] std::int64_t ordinal_min() const { return devices.empty() ? 0 : devices.begin()->first; }
+  bool saw_graph_rows = false;
+  bool saw_node_rows = false;
+
+  timeline::NameId name(StringIndex index, const Strings& strings);
+};
+
+/// All ranks of the file.
+class Processes {
+ public:
+  /// The process with this id, made where it is new.
+  /// Errors: malformed_trace (more processes with GPU work than any job has).
+  Result<Process*> make(std::int64_t pid);
+  /// The process with this id, if it did GPU work.
+  Process* find(std::int64_t pid);
+
+  /// Whether ids of processes mean anything in this file: its work says which process it is of.
+  bool distinguished = true;
+
+  /// Counts a row of `table` that has a value of the wrong type and was left out.
+  void drop(std::string_view table) { ++dropped_[table]; }
+  [[nodiscard]] const auto& dropped() const { return dropped_; }
+
+  [[nodiscard]] bool empty() const { return by_pid_.empty(); }
+  auto begin() { return by_pid_.begin(); }
+  auto end() { return by_pid_.end(); }
+
+ private:
+  std::map<std::int64_t, Process> by_pid_;
+  std::map<std::string_view, std::int64_t> dropped_;
+  std::int64_t last_pid_ = -1;
+  Process* last_ = nullptr;
+};
+
+}  // namespace traceweir::ingest::nsys

@@ -1,0 +1,59 @@
+// For: the tables of an Nsight Systems export that we read, and reading one by the columns that it happens to have.
+// Not for: what the rows mean.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/core/time.hpp"
+#include "analyzer/ingest/sqlite_file.hpp"
+
+namespace traceweir::ingest::nsys {
+
+inline constexpr std::string_view kernel_table = "CUPTI_ACTIVITY_KIND_KERNEL";
+inline constexpr std::string_view memcpy_table = "CUPTI_ACTIVITY_KIND_MEMCPY";
+inline constexpr std::string_view memset_table = "CUPTI_ACTIVITY_KIND_MEMSET";
+inline constexpr std::string_view graph_table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+inline constexpr std::string_view runtime_table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+inline constexpr std::string_view nvtx_table = "NVTX_EVENTS";
+inline constexpr std::string_view strings_table = "StringIds";
+
+/// All that are ever read; SqliteFile refuses the rest.
+std::span<const std::string_view> readable_tables();
+
+/// Why this database is none of ours.
+/// Errors: unsupported_format (rocpd), not_a_trace (anything else; says which tables were found).
+Result<void> check_is_export(const SqliteFile& file);
+
+/// The rows of one table, with the columns in the order that was asked for.
+/// Shape: an absent table has no rows; an absent column is NULL in each.
+class TableRows {
+ public:
+  /// Errors: malformed_trace.
+  static Result<TableRows> open(SqliteFile& file, std::string_view table,
+                                std::initializer_list<std::string_view> columns, std::string_view where = {});
+  /// Moves to the next row. false: there is none.
+  /// Errors: malformed_trace, io_failed.
+  Result<bool> next();
+  [[nodiscard]] const Cell& operator[](std::size_t column) const { return cells_[column]; }
+
+ private:
+  std::optional<SqliteRows> rows_;
+  std::span<const Cell> cells_;
+};
+
+/// The integer in `cell`; `absent` where it is NULL; nothing where it is of another type.
+std::optional<std::int64_t> integer_or(const Cell& cell, std::int64_t absent);
+
+/// The span of a row. Nothing where a bound is no integer.
+std::optional<Interval> span_of(const Cell& begin, const Cell& end);
+
+/// The process of a globalTid or globalPid. Source: spec of formats, section 1.6.
+constexpr std::int64_t process_of(std::int64_t global_id) { return (global_id >> 24) & 0xFFFFFF; }
+
+}  // namespace traceweir::ingest::nsys

@@ -1,0 +1,55 @@
+// For: StringIds, the table of all names of an export, read once and asked once per row.
+// Not for: cleaning names; TimelineBuilder does that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/ingest/nsys_schema.hpp"
+#include "analyzer/ingest/sqlite_file.hpp"
+#include "analyzer/timeline/timeline.hpp"
+
+namespace traceweir::ingest::nsys {
+
+/// Index of a string. Shape: below Strings::size().
+enum class StringIndex : std::uint32_t {};
+
+class Strings {
+ public:
+  /// Errors: malformed_trace, io_failed.
+  static Result<Strings> read(SqliteFile& file);
+
+  /// The string with the id of `cell`; nothing where it is no integer or no id of a string.
+  [[nodiscard]] std::optional<StringIndex> find(const Cell& cell) const;
+  [[nodiscard]] std::string_view text(StringIndex index) const;
+  [[nodiscard]] std::size_t size() const { return spans_.size(); }
+
+  /// What the kernel of this name communicates. Cost: the table of collectives is asked once per name.
+  std::optional<timeline::Collective> collective(StringIndex index);
+
+ private:
+  struct Span {
+    std::size_t begin;
+    std::size_t size;
+  };
+  /// What is known of the kernel of a name.
+  enum class Kernel : std::uint8_t { not_asked, no_collective, collective };
+  struct Kind {
+    Kernel kernel = Kernel::not_asked;
+    timeline::Collective collective = timeline::Collective::other;
+  };
+  void add(std::int64_t id, std::string_view text);
+
+  std::string texts_;                                   ///< all of them, one after the other
+  std::vector<Span> spans_;                             ///< by StringIndex
+  std::vector<Kind> kinds_;                             ///< by StringIndex
+  std::vector<std::uint32_t> small_ids_;                ///< id → StringIndex, `timeline::none`: no such id
+  std::unordered_map<std::int64_t, StringIndex> rest_;  ///< ids that no exporter gives
+};
+
+}  // namespace traceweir::ingest::nsys

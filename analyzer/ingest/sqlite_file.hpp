@@ -1,0 +1,101 @@
+// For: a SQLite database from a stranger, opened so that nothing in it runs: no views, triggers, virtual tables,
+// functions or generated columns, bounded memory and steps, checked pages. The only place that sees sqlite3.
+// Not for: databases of our own; and not for what the tables mean.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace traceweir::ingest {
+
+/// One value of a row, by the type that it has and not the one that its column declares.
+struct Cell {
+  enum class Type : std::uint8_t { null, integer, text, other };
+  Type type = Type::null;
+  std::int64_t integer = 0;  ///< of an integer, else 0
+  std::string_view text;     ///< of a text, valid until the next row; any bytes
+};
+
+/// The rows of one query, one after the other.
+/// Thread: one at a time; outlived by its SqliteFile.
+class SqliteRows {
+ public:
+  /// Moves to the next row. false: there is none.
+  /// Errors: malformed_trace, io_failed.
+  Result<bool> next();
+  /// The row that next() moved to.
+  [[nodiscard]] std::span<const Cell> cells() const { return cells_; }
+
+ private:
+  friend class SqliteFile;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  explicit SqliteRows(sqlite3_stmt* statement);
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::vector<Cell> cells_;
+};
+
+/// What a database may cost. The heap limit is SQLite's and so the whole process's: an analysis has one to itself.
+struct SqliteLimits {
+  std::uint64_t file_bytes_max = std::uint64_t{16} << 30;
+  std::int64_t heap_bytes_max = std::int64_t{256} << 20;
+  std::int64_t schema_rows_max = 2000;
+  std::int64_t value_bytes_max = std::int64_t{16} << 20;
+  /// Steps of SQLite's machine that one query may take: a base and so many per byte of the file. A check or a scan
+  /// of a real export takes under 2 per byte.
+  std::int64_t steps_base = 20'000'000;
+  std::int64_t steps_per_byte = 16;
+};
+
+/// Whether `head` begins as a SQLite database does. Units: 16 bytes are enough.
+bool is_sqlite(std::string_view head);
+
+/// An open database.
+/// Thread: one at a time.
+class SqliteFile {
+ public:
+  /// Opens and checks `path`; from then on only `readable` tables can be read, and only as plain tables.
+  /// Errors: io_failed; trace_too_large; malformed_trace (damaged, cut off, a readable table that is a view or virtual
+  ///         or has a trigger, generated columns, too many tables); unsupported_format (still open in its writer).
+  /// Source: sqlite.org, "Defense Against The Dark Arts"; spec of reliability, section 2.1.
+  /// Cost:   one pass over all pages.
+  static Result<SqliteFile> open(const std::filesystem::path& path, std::span<const std::string_view> readable,
+                                 const SqliteLimits& limits = {});
+  ~SqliteFile();
+  SqliteFile(SqliteFile&&) noexcept;
+  SqliteFile& operator=(SqliteFile&&) noexcept;
+
+  /// Names of all tables, in the order of the schema.
+  [[nodiscard]] const std::vector<std::string>& tables() const { return tables_; }
+  [[nodiscard]] bool has_table(std::string_view table) const;
+  /// Columns of a readable table; empty: there is no such table.
+  [[nodiscard]] std::span<const std::string> columns(std::string_view table) const;
+
+  /// Errors: malformed_trace (what SQLite says to it).
+  Result<SqliteRows> query(const std::string& sql);
+
+ private:
+  struct Connection;
+  explicit SqliteFile(std::unique_ptr<Connection> connection);
+  Result<void> inspect_schema(const SqliteLimits& limits);
+  Result<void> inspect_table(const std::string& table);
+  Result<void> check_pages();
+
+  std::unique_ptr<Connection> connection_;
+  std::vector<std::string> tables_;
+  std::map<std::string, std::vector<std::string>, std::less<>> columns_;  ///< by lower-case name, readable ones only
+};
+
+}  // namespace traceweir::ingest

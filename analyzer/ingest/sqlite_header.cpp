@@ -1,0 +1,93 @@
+#include "analyzer/ingest/sqlite_header.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "analyzer/ingest/sqlite_file.hpp"
+
+namespace traceweir::ingest {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view magic = "SQLite format 3\0"sv;
+constexpr std::size_t header_bytes = 100;
+using Header = std::array<unsigned char, header_bytes>;
+
+// Offsets of what we look at.
+constexpr std::size_t page_size_at = 16;
+constexpr std::size_t write_version_at = 18;
+constexpr std::size_t read_version_at = 19;
+constexpr std::size_t change_counter_at = 24;
+constexpr std::size_t page_count_at = 28;
+constexpr std::size_t valid_for_at = 92;
+
+std::uint64_t number_at(const Header& header, std::size_t at, std::size_t bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < bytes; ++i) number = number << 8U | header[at + i];
+  return number;
+}
+
+Result<Header> read_header(const std::filesystem::path& path, std::uint64_t file_bytes) {
+  if (file_bytes < header_bytes)
+    return fail(ErrorCode::malformed_trace,
+                fmt::format("the database has {} bytes; its header alone has {}", file_bytes, header_bytes));
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, header_bytes> bytes{};
+  if (!in.read(bytes.data(), bytes.size())) return fail(ErrorCode::io_failed, "the database cannot be read");
+  if (!is_sqlite({bytes.data(), bytes.size()}))
+    return fail(ErrorCode::malformed_trace, "byte 0: not the header of a SQLite database");
+  return std::bit_cast<Header>(bytes);
+}
+
+/// Whether a journal with anything in it lies beside the database. None can beside a descriptor.
+Result<void> check_journals(const std::filesystem::path& path) {
+  for (const char* tail : {"-wal", "-journal"}) {
+    std::error_code absent;
+    const auto bytes = std::filesystem::file_size(path.string() + tail, absent);
+    if (!absent && bytes > 0)
+      return fail(ErrorCode::unsupported_format,
+                  fmt::format("export still open or not checkpointed: there is a {} file beside the database. Let the "
+                              "writer finish, or run `sqlite3 FILE .tables` once, and analyze it again",
+                              tail));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_sqlite(std::string_view head) { return head.starts_with(magic); }
+
+Result<std::uint64_t> check_sqlite_header(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::uint64_t file_bytes = std::filesystem::file_size(path, failed);
+  if (failed) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", failed.message()));
+  TRACEWEIR_TRY(header, read_header(path, file_bytes));
+
+  const std::uint64_t stored = number_at(header, page_size_at, 2);
+  const std::uint64_t page_bytes = stored == 1 ? 65536 : stored;
+  if (page_bytes < 512 || !std::has_single_bit(page_bytes))
+    return fail(ErrorCode::malformed_trace, fmt::format("byte {}: {} is no page size", page_size_at, stored));
+  if (header[write_version_at] == 2 || header[read_version_at] == 2)
+    return fail(ErrorCode::unsupported_format,
+                fmt::format("export still open or not checkpointed: the database is in WAL mode (byte {}), so rows may "
+                            "be missing. Run `sqlite3 FILE 'PRAGMA journal_mode=DELETE'` where it was written",
+                            write_version_at));
+  if (header[write_version_at] != 1 || header[read_version_at] != 1)
+    return fail(ErrorCode::malformed_trace, fmt::format("byte {}: an unknown file version", write_version_at));
+  // The page count is valid where its stamp agrees with the change counter; older writers leave it alone.
+  const bool counted = number_at(header, change_counter_at, 4) == number_at(header, valid_for_at, 4);
+  const std::uint64_t pages = number_at(header, page_count_at, 4);
+  if (counted && pages * page_bytes > file_bytes)
+    return fail(ErrorCode::malformed_trace,
+                fmt::format("the database is cut off: {} of {} bytes are there", file_bytes, pages * page_bytes));
+  TRACEWEIR_TRY_VOID(check_journals(path));
+  return file_bytes;
+}
+
+}  // namespace traceweir::ingest
