@@ -110,7 +110,7 @@ Value launch_delay_p50(const RankView& view) {
   std::vector<std::int64_t> delays = of_kernels(view, [&view](const Work& work) -> std::int64_t {
     if (work.call == timeline::none) return -1;
     const Nanos launched = view.timeline->calls[work.call].end;
-    return std::max(std::int64_t{0}, difference(work.begin.count(), launched.count()));
+    return std::max(std::int64_t{0}, (work.begin - launched).count());
   });
   if (delays.empty()) return NotMeasured::no_host_calls;
   return median(std::move(delays));

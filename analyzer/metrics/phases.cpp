@@ -36,7 +36,7 @@ struct Growing {
   void add_host(const Phase& phase) {
     ++count;
     const Nanos begin = thread == phase.thread ? std::max(phase.span.begin, host_covered) : phase.span.begin;
-    if (phase.span.end > begin) host.add(difference(phase.span.end.count(), begin.count()));
+    if (phase.span.end > begin) host.add((phase.span.end - begin).count());
     host_covered = thread == phase.thread ? std::max(host_covered, phase.span.end) : phase.span.end;
     thread = phase.thread;
   }

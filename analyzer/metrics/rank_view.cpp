@@ -31,8 +31,7 @@ Result<RankView> view_of(const timeline::Timeline& timeline, const MeasureOption
   if (timeline.work.empty()) return view;
   // From here on there is GPU work, so there is a window.
 
-  TRACEWEIR_TRY(work, span_of_work(timeline));
-  TRACEWEIR_TRY(window, window_of(view.steps, work, options));
+  TRACEWEIR_TRY(window, window_of(view.steps, span_of_work(timeline), options));
   view.window = window;
   view.devices = device_views(timeline, window.span);
   view.opaque_graphs = has_opaque_graphs(timeline, window.span);

@@ -77,8 +77,7 @@ struct RankView {
 };
 
 /// Finds steps and window and computes the unions.
-/// Errors: usage, where the options ask for a window that this trace does not have (named in the message);
-///         malformed_trace, where the GPU work spans more time than 64 bits of ns hold.
+/// Errors: usage, where the options ask for a window that this trace does not have (named in the message).
 /// Cost:   O(n log n) in work, calls and ranges.
 Result<RankView> view_of(const timeline::Timeline& timeline, const MeasureOptions& options = {});
 

@@ -32,8 +32,6 @@ double interpolated(std::span<const Number> sorted, double p) {
 
 std::int64_t Sum::clamped() const { return clamp(total_); }
 
-std::int64_t difference(std::int64_t a, std::int64_t b) { return clamp(static_cast<Wide>(a) - b); }
-
 double quantile(std::span<const std::int64_t> sorted, double p) { return interpolated(sorted, p); }
 double quantile(std::span<const double> sorted, double p) { return interpolated(sorted, p); }
 

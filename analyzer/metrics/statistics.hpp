@@ -10,7 +10,7 @@ namespace traceweir::metrics {
 
 __extension__ typedef __int128 Wide;
 
-/// A sum of 64-bit integers that cannot overflow: traces may hold times at both ends of the range.
+/// A sum of 64-bit integers that cannot overflow: a hostile trace may hold many spans of a century.
 class Sum {
  public:
   void add(std::int64_t value) { total_ += value; }
@@ -24,9 +24,6 @@ class Sum {
  private:
   Wide total_ = 0;
 };
-
-/// a - b; the nearest 64-bit integer where it does not fit.
-std::int64_t difference(std::int64_t a, std::int64_t b);
 
 /// Linear interpolation at rank p·(n − 1).   Shape: `sorted` ascending, not empty; 0 <= p <= 1.
 /// Source: spec of metrics, section 5 (type 7 of Hyndman and Fan).

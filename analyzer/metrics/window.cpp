@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string>
 
 #include "analyzer/core/assert.hpp"
@@ -17,8 +16,6 @@ constexpr Word<WindowKind> window_words[] = {
     {WindowKind::host_steps, "host_steps"},
     {WindowKind::range, "range"},
 };
-
-constexpr std::int64_t nanos_max = std::numeric_limits<std::int64_t>::max();
 
 /// What a steps window is made of. Shape: indices in the list of steps.
 struct KeptSteps {
@@ -44,7 +41,6 @@ std::string counted(std::size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
-/// `name`: what asked for it. Errors: usage.
 Result<Window> steps_window(const std::vector<Step>& steps) {
   const KeptSteps found = kept_steps(steps);
   const std::string have = "this trace has " + counted(found.kept.size(), "kept step") + " (" +
@@ -65,9 +61,7 @@ Result<Window> host_steps_window(const std::vector<Step>& steps) {
   if (found.kept.empty())
     return fail(ErrorCode::usage, "window host_steps: no kept step (" + counted(steps.size(), "step") + " marked)");
   const Interval span{steps[found.kept.front()].host.begin, steps[found.kept.back()].host.end};
-  const std::int64_t end_max = span.begin.count() < 0 ? nanos_max + span.begin.count() : nanos_max;
-  if (span.empty() || span.end.count() > end_max)
-    return fail(ErrorCode::usage, "window host_steps: the host ranges of the steps have no usable length");
+  if (span.empty()) return fail(ErrorCode::usage, "window host_steps: the host ranges of the steps have no length");
   return Window{WindowKind::host_steps, span, static_cast<std::int64_t>(found.kept.size()), found.skipped};
 }
 
@@ -124,20 +118,12 @@ Result<std::int64_t> skipped_steps(std::size_t marked, const MeasureOptions& opt
   return *options.skip_steps;
 }
 
-Result<Interval> span_of_work(const timeline::Timeline& timeline) {
+Interval span_of_work(const timeline::Timeline& timeline) {
   TRACEWEIR_ASSERT(!timeline.work.empty());
   Interval span = timeline.work.front().span();
   for (const timeline::Work& work : timeline.work) span.end = std::max(span.end, work.end);
-  std::int64_t length = 0;
-  if (__builtin_sub_overflow(span.end.count(), span.begin.count(), &length))
-    return fail(ErrorCode::malformed_trace, "the GPU work spans more than 292 years: its times are not usable");
   // Work without any length still needs a window in which it happened.
-  if (length == 0) {
-    if (span.end.count() == nanos_max)
-      span.begin -= Nanos{1};
-    else
-      span.end += Nanos{1};
-  }
+  if (span.empty()) span.end += Nanos{1};
   return span;
 }
 

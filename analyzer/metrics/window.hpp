@@ -17,9 +17,8 @@ inline constexpr std::size_t window_working_steps_min = 2;
 /// Errors: usage (a negative number).
 Result<std::int64_t> skipped_steps(std::size_t marked, const MeasureOptions& options);
 
-/// From the first start to the last end of the rank's GPU work.   Shape: the timeline has work.
-/// Errors: malformed_trace (its length does not fit 64 bits).
-Result<Interval> span_of_work(const timeline::Timeline& timeline);
+/// From the first start to the last end of the rank's GPU work.   Shape: the timeline has work; never empty.
+Interval span_of_work(const timeline::Timeline& timeline);
 
 /// The window that the options ask for, else the rule of the spec.
 /// Shape:  `steps` with `kept` and `first_work` set; `work` is span_of_work.
