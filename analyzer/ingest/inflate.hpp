@@ -28,6 +28,9 @@ class ByteSource {
   /// Fills as much of `buffer` as there is. 0: the end.
   /// Errors: malformed_trace (a damaged member; what was read before stays valid), trace_too_large, io_failed.
   virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+
+  /// The outer layer of the file that this source takes off.
+  [[nodiscard]] virtual Compression compression() const { return Compression::none; }
 };
 
 /// Errors: io_failed, unsupported_format (zstd, until its reader comes).

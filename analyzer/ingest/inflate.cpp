@@ -1,0 +1,228 @@
+#include "analyzer/ingest/inflate.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/core/assert.hpp"
+#include "analyzer/core/words.hpp"
+
+namespace traceweir::ingest {
+namespace {
+
+constexpr std::size_t input_bytes = std::size_t{128} << 10;
+constexpr std::uint64_t ratio_checked_from = std::uint64_t{1} << 20;
+
+constexpr Word<Compression> compression_words[] = {
+    {Compression::none, "none"}, {Compression::gzip, "gzip"}, {Compression::zstd, "zstd"}};
+
+/// An open file. Owns the descriptor.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&&) = delete;
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  /// Errors: io_failed.
+  static Result<File> open(const std::filesystem::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", why(errno)));
+    return File(descriptor);
+  }
+
+  /// Fills `buffer` up to the end of the file. Errors: io_failed.
+  Result<std::size_t> read(std::span<char> buffer) {
+    std::size_t filled = 0;
+    while (filled < buffer.size()) {
+      const ssize_t got = ::read(descriptor_, buffer.data() + filled, buffer.size() - filled);
+      if (got == 0) break;
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", why(errno)));
+      filled += static_cast<std::size_t>(got);
+    }
+    return filled;
+  }
+
+ private:
+  static std::string why(int error) {
+    std::array<char, 128> text{};
+    return ::strerror_r(error, text.data(), text.size());
+  }
+
+  int descriptor_;
+};
+
+/// Counts what comes out over all members of a file and refuses what is beyond the limits.
+class Quota {
+ public:
+  explicit Quota(const ReadLimits& limits) : limits_(limits) {}
+
+  /// `inflated` more bytes came out, after `compressed` bytes went in so far. Errors: trace_too_large.
+  Result<void> spend(std::size_t inflated, std::uint64_t compressed) {
+    inflated_ += inflated;
+    if (inflated_ > limits_.inflated_bytes_max)
+      return fail(ErrorCode::trace_too_large, fmt::format("more than {} bytes after decompression (inflated_bytes_max)",
+                                                          limits_.inflated_bytes_max));
+    if (inflated_ <= ratio_checked_from) return {};
+    if (static_cast<double>(inflated_) > limits_.inflate_ratio_max * static_cast<double>(compressed))
+      return fail(ErrorCode::trace_too_large,
+                  fmt::format("{} bytes inflate to {}: more than 1 : {} (inflate_ratio_max)", compressed, inflated_,
+                              limits_.inflate_ratio_max));
+    return {};
+  }
+
+ private:
+  ReadLimits limits_;
+  std::uint64_t inflated_ = 0;
+};
+
+/// A file as it is.
+class PlainSource final : public ByteSource {
+ public:
+  PlainSource(File file, const ReadLimits& limits) : file_(std::move(file)), quota_(limits) {}
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    TRACEWEIR_TRY(got, file_.read(buffer));
+    bytes_ += got;
+    TRACEWEIR_TRY_VOID(quota_.spend(got, bytes_));
+    return got;
+  }
+
+ private:
+  File file_;
+  Quota quota_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Members of gzip one after another, as one stream of bytes.
+class GzipSource final : public ByteSource {
+ public:
+  GzipSource(File file, const ReadLimits& limits) : file_(std::move(file)), quota_(limits), input_(input_bytes) {
+    constexpr int gzip_only = 16 + MAX_WBITS;
+    const int status = ::inflateInit2(&stream_, gzip_only);
+    TRACEWEIR_ASSERT(status == Z_OK || status == Z_MEM_ERROR);
+    if (status == Z_MEM_ERROR) failure_ = Error{ErrorCode::io_failed, "no memory to inflate the trace"};
+  }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+  ~GzipSource() override { ::inflateEnd(&stream_); }
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    std::size_t filled = 0;
+    while (filled < buffer.size() && !ended_ && !failure_)
+      if (auto got = step(buffer.subspan(filled)); got)
+        filled += *got;
+      else
+        failure_ = std::move(got).error();
+    // What was inflated before the damage is handed out first; the failure comes with the next call.
+    if (filled == 0 && failure_) return tl::unexpected<Error>(*failure_);
+    return filled;
+  }
+
+  [[nodiscard]] Compression compression() const override { return Compression::gzip; }
+
+ private:
+  /// Inflates some bytes into `buffer`; 0 at the end and between members.
+  Result<std::size_t> step(std::span<char> buffer) {
+    TRACEWEIR_TRY(more, refill());
+    if (!more && between_members_) return ended_ = true, 0U;
+    if (!more)
+      return fail(ErrorCode::malformed_trace, fmt::format("the gzip data are cut at compressed byte {}", compressed_));
+    if (between_members_) return begin_member();
+    return inflate_into(buffer);
+  }
+
+  /// Whether there is input, after reading some if there was none.
+  Result<bool> refill() {
+    if (stream_.avail_in > 0) return true;
+    TRACEWEIR_TRY(got, file_.read(input_));
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream_.avail_in = static_cast<uInt>(got);
+    return got > 0;
+  }
+
+  /// Starts the next member, or skips one byte of the zeros with which tapes and block devices pad a file.
+  Result<std::size_t> begin_member() {
+    if (*stream_.next_in == 0) {
+      ++stream_.next_in, --stream_.avail_in, ++compressed_;
+      padded_ = true;
+      return 0U;
+    }
+    if (padded_ || *stream_.next_in != 0x1F)
+      return fail(ErrorCode::malformed_trace,
+                  fmt::format("what follows the gzip data at compressed byte {} is no gzip", compressed_));
+    ::inflateReset(&stream_);
+    between_members_ = false;
+    return 0U;
+  }
+
+  Result<std::size_t> inflate_into(std::span<char> buffer) {
+    const auto room = static_cast<uInt>(std::min<std::size_t>(buffer.size(), std::size_t{1} << 30));
+    const uInt before = stream_.avail_in;
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream_.avail_out = room;
+    const int status = ::inflate(&stream_, Z_NO_FLUSH);
+    compressed_ += before - stream_.avail_in;
+    const std::size_t got = room - stream_.avail_out;
+    TRACEWEIR_TRY_VOID(quota_.spend(got, compressed_));
+    if (status == Z_STREAM_END) {
+      between_members_ = true;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      // zlib has written what it could before it met the damage.
+      failure_ = Error{ErrorCode::malformed_trace,
+                       fmt::format("the gzip data are damaged at compressed byte {}: {}", compressed_,
+                                   stream_.msg != nullptr ? stream_.msg : "unknown damage")};
+    }
+    return got;
+  }
+
+  File file_;
+  Quota quota_;
+  std::vector<char> input_;
+  z_stream stream_{};
+  std::uint64_t compressed_ = 0;
+  bool between_members_ = false;
+  bool padded_ = false;
+  bool ended_ = false;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+std::string_view word(Compression compression) { return word_of(compression_words, compression); }
+
+Compression compression_of(std::string_view head) {
+  if (head.starts_with("\x1F\x8B")) return Compression::gzip;
+  if (head.starts_with("\x28\xB5\x2F\xFD")) return Compression::zstd;
+  return Compression::none;
+}
+
+Result<std::unique_ptr<ByteSource>> open_bytes(const std::filesystem::path& file, const ReadLimits& limits) {
+  TRACEWEIR_TRY(sniffed, File::open(file));
+  std::array<char, 4> head{};
+  TRACEWEIR_TRY(got, sniffed.read(head));
+  TRACEWEIR_TRY(opened, File::open(file));
+  switch (compression_of({head.data(), got})) {
+    case Compression::none:
+      return std::make_unique<PlainSource>(std::move(opened), limits);
+    case Compression::gzip:
+      return std::make_unique<GzipSource>(std::move(opened), limits);
+    case Compression::zstd:
+      break;
+  }
+  return fail(ErrorCode::unsupported_format, "the file is compressed with zstd; decompress it first: zstd -d FILE");
+}
+
+}  // namespace traceweir::ingest

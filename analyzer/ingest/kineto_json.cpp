@@ -1,0 +1,88 @@
+#include "analyzer/ingest/kineto_json.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "analyzer/ingest/kineto_document.hpp"
+#include "analyzer/ingest/kineto_event.hpp"
+#include "analyzer/ingest/kineto_header.hpp"
+#include "analyzer/ingest/kineto_rows.hpp"
+#include "analyzer/ingest/kineto_window.hpp"
+
+namespace traceweir::ingest {
+namespace {
+
+/// The reader of one document: batches go to the parser, keys to the header, events to the rows.
+class Reading final : public DocumentSink {
+ public:
+  [[nodiscard]] bool wants(std::string_view key) const override { return KinetoHeader::wants(key); }
+
+  void member(std::string_view key, std::span<char> value, std::uint64_t position) override {
+    if (header_.take(key, {value.data(), value.size()})) return;
+    rows_.invalid(position, fmt::format("the value of \"{}\" cannot be read", key), EventSink::Repair::dropped);
+  }
+
+  Result<void> batch(std::span<char> elements, std::uint64_t position) override {
+    parser_.parse(elements, position, rows_);
+    const EventCounts& counts = parser_.counts();
+    if (counts.objects == 0 && counts.others > 0)
+      return fail(ErrorCode::not_a_trace, fmt::format("the JSON array at byte {} holds no events but other values; a "
+                                                      "trace of the PyTorch profiler is an array of objects",
+                                                      position));
+    return {};
+  }
+
+  /// Errors: not_a_trace, malformed_trace.
+  Result<timeline::Timeline> finish(const DocumentShape& shape) && {
+    TRACEWEIR_TRY_VOID(check(shape));
+    if (shape.cut) rows_.note(FindingCode::truncated, *shape.cut);
+    if (shape.missing_commas > 0)
+      rows_.note(FindingCode::invalid_text, "no comma between two events", shape.missing_commas);
+    for (const std::string& key : shape.passed_over)
+      rows_.note(FindingCode::invalid_text, fmt::format("the value of \"{}\" is too large", key));
+    return std::move(rows_).finish(header_);
+  }
+
+ private:
+  Result<void> check(const DocumentShape& shape) const {
+    const EventCounts& counts = parser_.counts();
+    if (shape.cut && counts.objects == 0)
+      return fail(ErrorCode::malformed_trace, fmt::format("{}, before the first whole event", *shape.cut));
+    if (!shape.bare_array && !shape.has_events)
+      return fail(ErrorCode::not_a_trace,
+                  fmt::format("a JSON object without \"traceEvents\" (its keys: {})", fmt::join(shape.keys, ", ")));
+    if (shape.bare_array && counts.phases == 0)
+      return fail(ErrorCode::not_a_trace, "a JSON array whose elements have neither \"ph\" nor \"cat\": no trace");
+    if (shape.second_document)
+      return fail(ErrorCode::malformed_trace,
+                  fmt::format("byte {}: something follows the end of the trace; if several ranks were written to one "
+                              "file, upload one file per rank",
+                              *shape.second_document));
+    return {};
+  }
+
+  KinetoHeader header_;
+  KinetoRows rows_;
+  EventParser parser_;
+};
+
+}  // namespace
+
+Result<timeline::Timeline> read_kineto(ByteSource& source) {
+  TextWindow window(source);
+  Reading reading;
+  TRACEWEIR_TRY(shape, walk_document(window, reading));
+  return std::move(reading).finish(shape);
+}
+
+Result<std::vector<timeline::Timeline>> read_kineto_json(const TraceFile& file, const ReadLimits& limits) {
+  TRACEWEIR_TRY(source, open_bytes(file.path, limits));
+  TRACEWEIR_TRY(rank, read_kineto(*source));
+  std::vector<timeline::Timeline> ranks;
+  ranks.push_back(std::move(rank));
+  return ranks;
+}
+
+}  // namespace traceweir::ingest

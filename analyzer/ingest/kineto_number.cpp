@@ -1,0 +1,101 @@
+#include "analyzer/ingest/kineto_number.hpp"
+
+#include <algorithm>
+
+namespace traceweir::ingest {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes the digits off the front of `text`.
+std::string_view take_digits(std::string_view& text) {
+  std::size_t length = 0;
+  while (length < text.size() && is_digit(text[length])) ++length;
+  const std::string_view digits = text.substr(0, length);
+  text.remove_prefix(length);
+  return digits;
+}
+
+bool take(std::string_view& text, char c) {
+  if (text.empty() || text.front() != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// An exponent, cut to what decides whether a number overflows or vanishes, however many digits its mantissa has.
+std::optional<std::int64_t> take_exponent(std::string_view& text) {
+  const bool negative = take(text, '-');
+  if (!negative) take(text, '+');
+  const std::string_view digits = take_digits(text);
+  if (digits.empty()) return std::nullopt;
+  constexpr std::int64_t exponent_max = std::int64_t{1} << 40;
+  std::int64_t value = 0;
+  for (const char c : digits) value = std::min(exponent_max, value * 10 + (c - '0'));
+  return negative ? -value : value;
+}
+
+struct Decimal {
+  bool negative;
+  std::string_view whole;
+  std::string_view fraction;
+  std::int64_t exponent;
+};
+
+std::optional<Decimal> decimal_of(std::string_view text) {
+  Decimal out{};
+  out.negative = take(text, '-');
+  out.whole = take_digits(text);
+  if (out.whole.empty()) return std::nullopt;
+  if (take(text, '.')) {
+    out.fraction = take_digits(text);
+    if (out.fraction.empty()) return std::nullopt;
+  }
+  if (take(text, 'e') || take(text, 'E')) {
+    const auto exponent = take_exponent(text);
+    if (!exponent) return std::nullopt;
+    out.exponent = *exponent;
+  }
+  if (!text.empty()) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<ExactNumber> exact_number(std::string_view text, int shift) {
+  const auto decimal = decimal_of(text);
+  if (!decimal) return std::nullopt;
+  const auto whole_digits = static_cast<std::int64_t>(decimal->whole.size());
+  const auto digits = whole_digits + static_cast<std::int64_t>(decimal->fraction.size());
+  const std::int64_t kept = whole_digits + decimal->exponent + shift;  // digits before the point, after the shift
+  const auto digit = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return (i < whole_digits ? decimal->whole[at] : decimal->fraction[at - decimal->whole.size()]) - '0';
+  };
+
+  std::int64_t value = 0;
+  for (std::int64_t i = 0; i < std::min(kept, digits); ++i) {
+    const int d = digit(i);
+    if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+    if (__builtin_add_overflow(value, decimal->negative ? -d : d, &value)) return std::nullopt;
+  }
+  for (std::int64_t i = digits; i < kept && value != 0; ++i)
+    if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+  bool cut = false;
+  for (std::int64_t i = std::max<std::int64_t>(kept, 0); i < digits && !cut; ++i) cut = digit(i) != 0;
+  return ExactNumber{value, cut};
+}
+
+std::optional<Nanos> nanos_of_microseconds(std::string_view text) {
+  constexpr int micros_to_nanos = 3;
+  const auto number = exact_number(text, micros_to_nanos);
+  if (!number) return std::nullopt;
+  return Nanos{number->value};
+}
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
+  const auto number = exact_number(text, 0);
+  if (!number || number->cut) return std::nullopt;
+  return number->value;
+}
+
+}  // namespace traceweir::ingest
