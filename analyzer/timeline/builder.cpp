@@ -29,15 +29,7 @@ TimelineBuilder::~TimelineBuilder() = default;
 TimelineBuilder::TimelineBuilder(TimelineBuilder&&) noexcept = default;
 TimelineBuilder& TimelineBuilder::operator=(TimelineBuilder&&) noexcept = default;
 
-NameId TimelineBuilder::name(std::string_view text) {
-  if (const auto known = rows_->names_by_text.find(text); known != rows_->names_by_text.end()) return known->second;
-  auto& names = rows_->out.names;
-  const auto next = static_cast<NameId>(names.size());
-  const auto [entry, added] = rows_->names_by_cleaned.try_emplace(clean_text(text), next);
-  if (added) names.push_back(entry->first);
-  rows_->names_by_text.emplace(text, entry->second);
-  return entry->second;
-}
+NameId TimelineBuilder::name(std::string_view text) { return rows_->name(text); }
 
 DeviceIndex TimelineBuilder::device(std::int64_t ordinal, std::string_view uuid) {
   const auto known = rows_->devices_by_ordinal.find(ordinal);
@@ -79,7 +71,7 @@ void TimelineBuilder::add(const WorkRow& row) {
   if (!rows_->accepts(row.span)) return;
   if (row.device == no_device) return rows_->note(FindingCode::invalid_text, "work of one device too many", 1);
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.device) < rows_->out.devices.size());
-  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->out.names.size());
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
   TRACEWEIR_ASSERT(rows_->work.size() < none);
   rows_->work.push_back({.begin = row.span.begin,
@@ -115,7 +107,7 @@ void TimelineBuilder::add(const CallRow& row) {
 
 void TimelineBuilder::add(const RangeRow& row) {
   if (!rows_->accepts(row.span)) return;
-  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->out.names.size());
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   rows_->ranges.push_back({.begin = row.span.begin,
                            .end = row.span.end,
                            .name = row.name,
@@ -142,6 +134,7 @@ Timeline TimelineBuilder::finish() && {
   rows.count_orphans();
 
   Timeline out = std::move(rows.out);
+  out.names = std::move(rows.names).take();
   out.work = std::move(rows.work);
   out.ranges = std::move(rows.ranges);
   out.thread_count = static_cast<std::uint32_t>(rows.threads.size());
@@ -173,6 +166,17 @@ bool TimelineBuilder::Rows::accepts(Interval span) {
   return true;
 }
 
+NameId TimelineBuilder::Rows::name(std::string_view text) {
+  // What is stored is clean, so that text that is found as it stands needs no cleaning.
+  if (const auto known = names.find(text)) return *known;
+  if (const auto known = unclean_names.find(text); known != unclean_names.end()) return known->second;
+  std::string cleaned = clean_text(text);
+  const bool is_clean = cleaned == text;
+  const NameId id = names.add(std::move(cleaned));
+  if (!is_clean) unclean_names.emplace(text, id);
+  return id;
+}
+
 ThreadIndex TimelineBuilder::Rows::thread(std::int64_t id) {
   return threads.try_emplace(id, static_cast<ThreadIndex>(threads.size())).first->second;
 }
@@ -181,9 +185,7 @@ const CallKind& TimelineBuilder::Rows::call_kind(std::string_view text) {
   const auto known = call_kinds.find(text);
   if (known != call_kinds.end()) return known->second;
   const std::string_view api = api_name(text);
-  const auto [entry, added] = names_by_cleaned.try_emplace(clean_text(api), static_cast<NameId>(out.names.size()));
-  if (added) out.names.push_back(entry->first);
-  const CallKind kind{entry->second, is_blocking_call(api), is_allocation_call(api)};
+  const CallKind kind{name(api), is_blocking_call(api), is_allocation_call(api)};
   return call_kinds.emplace(text, kind).first->second;
 }
 

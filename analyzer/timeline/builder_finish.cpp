@@ -1,6 +1,4 @@
 // The passes that turn collected rows into a Timeline.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -103,7 +101,7 @@ void TimelineBuilder::Rows::drop_duplicates() {
   }
   if (count == 0) return;
   for (std::size_t i = 0; i < work.size(); ++i)
-    if (dropped[i]) note(FindingCode::duplicate_events, out.name(work[i].name), 1);
+    if (dropped[i]) note(FindingCode::duplicate_events, names.text(work[i].name), 1);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < work.size(); ++i)
     if (!dropped[i]) work[kept++] = work[i];
@@ -156,7 +154,7 @@ void TimelineBuilder::Rows::count_orphans() {
   // Without any call in the trace a missing one says nothing.
   if (!out.has_host_calls) return;
   for (const Work& w : work)
-    if (w.call == none) note(FindingCode::orphan_kernels, out.name(w.name), 1);
+    if (w.call == none) note(FindingCode::orphan_kernels, names.text(w.name), 1);
 }
 
 void TimelineBuilder::Rows::sort_ranges() { sort_if_needed(ranges, range_order); }

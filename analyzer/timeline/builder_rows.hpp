@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/timeline/builder.hpp"
+#include "analyzer/timeline/name_table.hpp"
 
 namespace traceweir::timeline {
 
@@ -40,9 +41,9 @@ struct CallKind {
 };
 
 struct TimelineBuilder::Rows {
-  Timeline out;                      ///< names, messages and oddities grow here; the rest is filled by finish()
-  NameMap<NameId> names_by_text;     ///< as the trace spells them
-  NameMap<NameId> names_by_cleaned;  ///< two spellings may clean to one text
+  Timeline out;  ///< messages and oddities grow here; the rest is filled by finish()
+  NameTable names;
+  NameMap<NameId> unclean_names;  ///< spellings of the trace that are no clean text
   NameMap<CallKind> call_kinds;
   std::map<Message, std::uint32_t, MessageOrder> messages;
   std::map<std::int64_t, DeviceIndex> devices_by_ordinal;
@@ -56,6 +57,7 @@ struct TimelineBuilder::Rows {
   void note(FindingCode code, std::string_view example, std::int64_t count);
   /// Whether a row with this span is kept; counts it where it is not.
   bool accepts(Interval span);
+  NameId name(std::string_view text);
   ThreadIndex thread(std::int64_t id);
   const CallKind& call_kind(std::string_view name);
 
