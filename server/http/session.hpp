@@ -64,12 +64,14 @@ class Session : public std::enable_shared_from_this<Session> {
   enum class Next { request, close };
   using HeadOrRefusal = tl::expected<Head, Refusal>;
 
+  // Arguments are references to what the caller's frame holds: g++ 12 may destroy a temporary twice where it is
+  // awaited.
   boost::asio::awaitable<Next> serve_one();
   boost::asio::awaitable<std::optional<HeadOrRefusal>> read_head();
   boost::asio::awaitable<Next> refuse(const Refusal& refusal);
-  boost::asio::awaitable<Next> serve(Head head);
+  boost::asio::awaitable<Next> serve(Head& head);
   boost::asio::awaitable<Response> answer(Request& request);
-  boost::asio::awaitable<bool> write(Reply reply);
+  boost::asio::awaitable<bool> write(Reply& reply);
   boost::asio::awaitable<bool> write_piece(std::string_view piece, Patience& patience);
   boost::asio::awaitable<void> linger();
 

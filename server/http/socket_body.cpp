@@ -31,12 +31,16 @@ boost::asio::awaitable<Result<std::size_t>> SocketBody::read(std::span<std::byte
     const Result<void> sent = co_await send_continue();
     if (!sent) co_return tl::unexpected(*(failed_ = sent.error()));
   }
-  const bool counted = framing_ == Framing::length;
-  const Result<std::size_t> got = co_await (counted ? read_counted(into) : read_chunked(into));
+  const Result<std::size_t> got = co_await read_framed(into);
   if (!got) co_return tl::unexpected(*(failed_ = got.error()));
   bytes_ += *got;
-  if (counted) complete_ = bytes_ == announced_;
+  if (framing_ == Framing::length) complete_ = bytes_ == announced_;
   co_return *got;
+}
+
+/// No coroutine of its own: g++ 12 destroys the operands of a conditional twice where it is awaited.
+boost::asio::awaitable<Result<std::size_t>> SocketBody::read_framed(std::span<std::byte> into) {
+  return framing_ == Framing::length ? read_counted(into) : read_chunked(into);
 }
 
 /// A client that has begun to send anyway needs no invitation.

@@ -29,6 +29,7 @@ class SocketBody final : public BodyReader {
 
  private:
   boost::asio::awaitable<Result<void>> send_continue();
+  boost::asio::awaitable<Result<std::size_t>> read_framed(std::span<std::byte> into);
   boost::asio::awaitable<Result<std::size_t>> read_counted(std::span<std::byte> into);
   boost::asio::awaitable<Result<std::size_t>> read_chunked(std::span<std::byte> into);
 
