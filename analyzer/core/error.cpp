@@ -64,6 +64,12 @@ std::string_view word(ErrorCode code) {
   return rows[index].word;
 }
 
+std::optional<ErrorCode> error_code_of(std::string_view text) {
+  for (const Row& row : rows)
+    if (row.word == text) return row.code;
+  return std::nullopt;
+}
+
 tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }

@@ -3,6 +3,7 @@
 // codes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -51,6 +52,9 @@ enum class ErrorCode {
 
 /// Shape: `unknown_format` for ErrorCode::unknown_format; never empty.
 std::string_view word(ErrorCode code);
+
+/// The code of a word; nothing when there is no such word.
+std::optional<ErrorCode> error_code_of(std::string_view word);
 
 /// An expected failure: caused by the input or the world, never by our own bug.
 struct Error {

@@ -1,1 +1,4 @@
-int main() { return 0; }
+// traceweird: the service.
+#include "server/app/commands.hpp"
+
+int main(int argc, char** argv) { return traceweir::app::run_commands(argc, argv); }

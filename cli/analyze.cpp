@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/reading.hpp"
+#include "cli/terminal.hpp"
+#include "server/wire/json.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  ReadingOptions reading;
+  bool json = false, markdown = false, hash = false;
+};
+
+/// The contract with the service, whose child this is: one line on stdout that names the error.
+void print_error_line(const Error& error) {
+  const wire::Json json = {{"error", {{"code", word(error.code)}, {"message", error.message}}}};
+  fmt::print("{}\n", wire::dump(json));
+}
+
+/// A trace that is refused exits by 3, whatever the reason; wrong options exit by 2.
+int refuse(const Options& options, const Error& error) {
+  if (options.json) print_error_line(error);
+  const int code = say(error);
+  return code == exit_usage && error.code != ErrorCode::usage ? exit_inconclusive : code;
+}
+
+int run(const Options& options) {
+  const auto report = analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
+  if (!report) return refuse(options, report.error());
+  if (options.json)
+    fmt::print("{}\n", report::to_json(*report));
+  else if (options.markdown)
+    fmt::print("{}", report::to_markdown(*report));
+  else
+    fmt::print("{}", report::to_table(*report, paint_of_stdout()));
+  return exit_done;
+}
+
+}  // namespace
+
+Action declare_analyze(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->files,
+                 "nsys SQLite export, Kineto JSON (plain or gzip), or a report; several files are ranks of one run")
+      ->required()
+      ->check(CLI::ExistingFile);
+  add_reading_options(app, options->reading);
+  auto* json = app.add_flag("--json", options->json, "the report as JSON (traceweir.report/1)");
+  app.add_flag("--markdown", options->markdown, "the report as Markdown")->excludes(json);
+  app.add_flag("--hash", options->hash, "also hash the files (trace.sha256); costs about as much as the analysis");
+  app.footer(R"(Examples:
+  traceweir analyze trace.json.gz
+  traceweir analyze report.sqlite --steps 'train_step*' --skip 2
+  traceweir analyze rank0.json rank1.json --json > report.json
+
+Exit codes: 0 measured, 2 usage, 3 the trace is refused.)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace traceweir::cli

@@ -1,0 +1,66 @@
+// For: talking to the service over HTTP: one request, one answer, errors as values.
+// Not for: what is in the documents (server/wire).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+
+namespace traceweir::cli {
+
+/// Where the service is. Only http:// and https:// URLs.
+struct ServiceUrl {
+  enum class Scheme { http, https } scheme = Scheme::http;
+  std::string host;
+  std::string port;
+  std::string base;  ///< path in front of every path, without a slash at the end
+};
+/// Errors: usage, saying what was expected.
+Result<ServiceUrl> service_url(std::string_view text);
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string path;  ///< with its query
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string file;                                                       ///< sent as the body; empty: none
+  std::function<void(std::uint64_t sent, std::uint64_t total)> progress;  ///< may be empty
+};
+
+struct ClientAnswer {
+  unsigned status = 0;
+  std::string body;
+  std::vector<std::string> warnings;
+};
+
+/// Sends requests one after the other.
+class Client {
+ public:
+  Client(ServiceUrl url, std::string token);
+
+  /// Errors: unreachable (no connection, cut off, or no HTTP), io_failed (the file).
+  ///         An answer with an error status is an answer.
+  [[nodiscard]] Result<ClientAnswer> send(const ClientRequest& request) const;
+
+  /// The body of a successful answer.
+  /// Errors: those of send(); the service's problem by its word; unreachable for 502, 503 and 504 of anybody on the
+  /// way.
+  [[nodiscard]] Result<std::string> get(std::string path) const;
+
+  /// Where a person looks at something. Shape: the service's URL with `path` behind it.
+  [[nodiscard]] std::string address_of(std::string_view path) const;
+
+ private:
+  ServiceUrl url_;
+  std::string token_;
+};
+
+/// The error that an answer stands for. The service's word where it sent one; else by the status.
+Error error_of(const ClientAnswer& answer);
+
+}  // namespace traceweir::cli

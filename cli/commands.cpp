@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "analyzer/core/version.hpp"
+#include "cli/command.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+constexpr Command table[] = {
+    {"analyze", "measure traces here, without a service", &declare_analyze},
+    {"gate", "the CI step: upload a trace, wait for the verdict, exit by it", &declare_gate},
+    {"history", "a metric over the commits of a branch", &declare_history},
+    {"runs", "the runs of a project, newest first", &declare_runs},
+    {"show", "one run with its verdict", &declare_show},
+    {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},
+};
+
+constexpr const char* footer = R"(Examples:
+  traceweir analyze trace.json.gz
+  traceweir gate report.sqlite --project llama --workload ddp-8gpu --branch main
+  traceweir history gpu.utilization --project llama --branch main
+
+The service is found by TRACEWEIR_URL, the token by TRACEWEIR_TOKEN.
+Exit codes: 0 pass, 1 fail, 2 usage or refused, 3 inconclusive or bad trace, 4 service unreachable.)";
+
+/// Errors of the trace exit by 3: CI can tell "your profile is broken" from "your command is wrong".
+constexpr ErrorCode trace_errors[] = {
+    ErrorCode::empty_upload,    ErrorCode::unknown_format,   ErrorCode::not_a_trace,
+    ErrorCode::malformed_trace, ErrorCode::trace_too_large,  ErrorCode::unsupported_format,
+    ErrorCode::hash_mismatch,   ErrorCode::analysis_timeout, ErrorCode::analysis_failed};
+
+/// The service, or the way to it, is at fault: a later try may succeed.
+constexpr ErrorCode service_errors[] = {ErrorCode::unreachable,       ErrorCode::queue_full,
+                                        ErrorCode::store_unavailable, ErrorCode::disk_full,
+                                        ErrorCode::request_timeout,   ErrorCode::internal};
+
+template <std::size_t n>
+bool contains(const ErrorCode (&codes)[n], ErrorCode code) {
+  return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return table; }
+
+int exit_code_of(ErrorCode code) {
+  if (contains(trace_errors, code)) return exit_inconclusive;
+  if (contains(service_errors, code)) return exit_unreachable;
+  return exit_usage;
+}
+
+int say(const Error& error) {
+  fmt::print(stderr, "traceweir: {}: {}\n", word(error.code), error.message);
+  return exit_code_of(error.code);
+}
+
+int run_commands(int argc, char** argv) {
+  CLI::App app{"Traceweir: measures GPU training traces and gates commits on them.", "traceweir"};
+  app.footer(footer);
+  app.set_version_flag("--version", fmt::format("traceweir {}", version));
+  app.require_subcommand(1);
+  Action chosen;
+  for (const Command& command : table) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    Action action = command.declare(*sub);
+    sub->callback([&chosen, action = std::move(action)] { chosen = action; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_done : exit_usage;
+  }
+  return chosen();
+}
+
+}  // namespace traceweir::cli

@@ -1,0 +1,30 @@
+#include "cli/connection.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "server/wire/url_text.hpp"
+
+namespace traceweir::cli {
+
+void add_connection_options(CLI::App& app, ConnectionOptions& options) {
+  app.add_option("--url", options.url, "where the service is")->envname("TRACEWEIR_URL")->type_name("URL");
+  app.add_option("--project", options.project, "project")->envname("TRACEWEIR_PROJECT")->type_name("NAME");
+}
+
+Result<Client> connect(const ConnectionOptions& options) {
+  if (options.url.empty()) return fail(ErrorCode::usage, "where is the service? Set TRACEWEIR_URL or give --url");
+  if (options.project.empty()) return fail(ErrorCode::usage, "which project? Give --project or set TRACEWEIR_PROJECT");
+  TRACEWEIR_TRY(url, service_url(options.url));
+  const char* token = std::getenv("TRACEWEIR_TOKEN");
+  return Client(std::move(url), token == nullptr ? "" : token);
+}
+
+void PathWithQuery::add(std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  text_ += fmt::format("{}{}={}", separator_, wire::percent_encoded(key), wire::percent_encoded(value));
+  separator_ = '&';
+}
+
+}  // namespace traceweir::cli

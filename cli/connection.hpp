@@ -1,0 +1,35 @@
+// For: options that every command of the service has: where it is, and of which project.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "analyzer/core/error.hpp"
+#include "cli/client.hpp"
+
+namespace traceweir::cli {
+
+struct ConnectionOptions {
+  std::string url, project;
+};
+
+/// --url (TRACEWEIR_URL), --project (TRACEWEIR_PROJECT). The token comes from TRACEWEIR_TOKEN only: an argument would
+/// be seen by every user of the machine.
+void add_connection_options(CLI::App& app, ConnectionOptions& options);
+
+/// Errors: usage (no URL, or not one).
+Result<Client> connect(const ConnectionOptions& options);
+
+/// Builds `path?key=value&…`; empty values are left out.
+class PathWithQuery {
+ public:
+  explicit PathWithQuery(std::string path) : text_(std::move(path)) {}
+  void add(std::string_view key, std::string_view value);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  char separator_ = '?';
+};
+
+}  // namespace traceweir::cli

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/client.hpp"
+#include "cli/command.hpp"
+#include "cli/connection.hpp"
+#include "cli/git.hpp"
+#include "cli/print_run.hpp"
+#include "cli/reading.hpp"
+#include "cli/terminal.hpp"
+#include "server/wire/json.hpp"
+#include "server/wire/run_document.hpp"
+#include "server/wire/url_text.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+/// A service that is restarted is back within seconds: a few tries with growing pauses bridge that.
+constexpr int tries_max = 4;
+constexpr std::chrono::milliseconds first_pause{250};
+
+struct Options {
+  ConnectionOptions connection;
+  ReadingOptions reading;
+  std::string file, workload = "default", commit, branch, base, base_branch, head, job, job_url, key;
+  std::optional<std::int64_t> pull_request, attempt, rank;
+  std::vector<std::string> environment;
+  std::int64_t wait = 100;
+  std::string on_unreachable = "fail";
+  bool fork = false, json = false, strict = false, dry_run = false;
+};
+
+/// What the options leave open comes from the git work tree.
+void fill_from_git(Options& options, std::vector<std::string>& parents) {
+  const GitFacts facts = git_facts();
+  if (options.commit.empty()) options.commit = facts.commit;
+  if (options.commit != facts.commit) return;  // HEAD is not what was measured: its branch and parents say nothing
+  if (options.branch.empty()) options.branch = facts.branch;
+  parents = facts.parents;
+}
+
+Result<std::string> upload_path(const Options& options, const std::vector<std::string>& parents) {
+  if (options.commit.empty())
+    return fail(ErrorCode::usage,
+                "which commit was measured? Give --commit (or TRACEWEIR_COMMIT), or run inside the git work tree");
+  PathWithQuery path(fmt::format("/api/v1/projects/{}/runs", wire::percent_encoded(options.connection.project)));
+  path.add("workload", options.workload);
+  path.add("commit", options.commit);
+  path.add("branch", options.branch);
+  path.add("base", options.base);
+  path.add("base_branch", options.base_branch);
+  path.add("head", options.head);
+  path.add("parents", fmt::format("{}", fmt::join(parents, ",")));
+  if (options.pull_request) path.add("pr", std::to_string(*options.pull_request));
+  if (options.attempt) path.add("attempt", std::to_string(*options.attempt));
+  if (options.rank) path.add("rank", std::to_string(*options.rank));
+  if (options.fork) path.add("fork", "true");
+  path.add("job", options.job);
+  path.add("job_url", options.job_url);
+  path.add("window", options.reading.window.value_or(""));
+  path.add("steps", options.reading.steps.value_or(""));
+  if (options.reading.skip) path.add("skip_steps", std::to_string(*options.reading.skip));
+  path.add("name", std::filesystem::path(options.file).filename().string());
+  path.add("wait", std::to_string(options.wait));
+  for (const std::string& item : options.environment) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(ErrorCode::usage, fmt::format("--env '{}': expected KEY=VALUE", item));
+    path.add("env." + item.substr(0, equals), item.substr(equals + 1));
+  }
+  return path.text();
+}
+
+/// A bar on a terminal; nothing elsewhere, since a CI log keeps every line.
+std::function<void(std::uint64_t, std::uint64_t)> progress_bar() {
+  if (isatty(STDERR_FILENO) == 0) return {};
+  return [](std::uint64_t sent, std::uint64_t total) {
+    const std::uint64_t percent = total == 0 ? 100 : sent * 100 / total;
+    fmt::print(stderr, "\ruploading {:3} % of {:.1f} MiB", percent, static_cast<double>(total) / 1048576.0);
+    if (sent == total) fmt::print(stderr, ", waiting for the verdict\r\x1b[K");
+    std::fflush(stderr);
+  };
+}
+
+bool may_succeed_later(const Result<ClientAnswer>& answer) {
+  return !answer || answer->status == 502 || answer->status == 503 || answer->status == 504;
+}
+
+/// Sends until the service answers. The idempotency key makes a second try safe: it finds the first one's run.
+Result<ClientAnswer> send_with_patience(const Client& client, const ClientRequest& request) {
+  std::minstd_rand random(std::random_device{}());
+  std::chrono::milliseconds pause = first_pause;
+  for (int attempt = 1;; ++attempt) {
+    auto answer = client.send(request);
+    if (!may_succeed_later(answer) || attempt == tries_max) return answer;
+    const Error error = answer ? error_of(*answer) : answer.error();
+    fmt::print(stderr, "traceweir: {}: {} (try {} of {})\n", word(error.code), error.message, attempt, tries_max);
+    std::this_thread::sleep_for(pause + std::chrono::milliseconds(random() % 250));
+    pause *= 2;
+  }
+}
+
+std::string new_key() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+int unreachable(const Options& options, const Error& error) {
+  const int code = say(error);
+  if (code != exit_unreachable || options.on_unreachable != "pass") return code;
+  fmt::print(stderr, "traceweir: going on without a verdict (--on-unreachable=pass)\n");
+  return exit_done;
+}
+
+int show_answer(const Options& options, const Client& client, const std::string& body) {
+  const auto run = wire::run_from_json(body);
+  if (!run) return say(Error{ErrorCode::unreachable, "the service's answer is not understood: " + run.error().message});
+  if (options.json)
+    fmt::print("{}\n", body);
+  else
+    fmt::print("{}", run_table(*run, client, paint_of_stdout()));
+  if (!run->verdict) return exit_inconclusive;
+  return exit_code_of(*run->verdict, options.strict ? gate::Strictness::strict : gate::Strictness::lenient);
+}
+
+int dry_run(const Options& options) {
+  const auto report = analyze_files({options.file}, options.reading, Hashing::none);
+  if (!report) return say(report.error());
+  if (options.json)
+    fmt::print("{}\n", report::to_json(*report));
+  else
+    fmt::print("{}\ndry run: nothing was sent\n", report::to_table(*report, paint_of_stdout()));
+  return exit_done;
+}
+
+int run(Options options) {
+  if (options.dry_run) return dry_run(options);
+  std::vector<std::string> parents;
+  fill_from_git(options, parents);
+  const auto client = connect(options.connection);
+  if (!client) return say(client.error());
+  const auto path = upload_path(options, parents);
+  if (!path) return say(path.error());
+  ClientRequest request;
+  request.method = "POST";
+  request.path = *path;
+  request.file = options.file;
+  request.headers = {{"Content-Type", "application/octet-stream"},
+                     {"Idempotency-Key", options.key.empty() ? new_key() : options.key}};
+  request.progress = progress_bar();
+  const auto answer = send_with_patience(*client, request);
+  if (!answer) return unreachable(options, answer.error());
+  if (answer->status != 201 && answer->status != 202) return unreachable(options, error_of(*answer));
+  return show_answer(options, *client, answer->body);
+}
+
+void add_run_options(CLI::App& app, Options& options) {
+  app.add_option("--workload", options.workload, "which job of the project was measured")
+      ->envname("TRACEWEIR_WORKLOAD")
+      ->capture_default_str();
+  app.add_option("--commit", options.commit, "full id of the commit that was measured (default: HEAD)")
+      ->envname("TRACEWEIR_COMMIT");
+  app.add_option("--branch", options.branch, "its branch (default: the work tree's)")->envname("TRACEWEIR_BRANCH");
+  app.add_option("--base", options.base, "merge base that a pull request is compared with")->envname("TRACEWEIR_BASE");
+  app.add_option("--base-branch", options.base_branch, "branch whose runs are the baseline")
+      ->envname("TRACEWEIR_BASE_BRANCH");
+  app.add_option("--head", options.head, "head commit of the pull request")->envname("TRACEWEIR_HEAD");
+  app.add_option("--pr", options.pull_request, "number of the pull request")->envname("TRACEWEIR_PR");
+  app.add_flag("--fork", options.fork, "the commit comes from a fork: never a baseline");
+  app.add_option("--attempt", options.attempt, "attempt of the CI run")->envname("TRACEWEIR_ATTEMPT");
+  app.add_option("--rank", options.rank, "rank of the file");
+  app.add_option("--job", options.job, "name of the CI job")->envname("TRACEWEIR_JOB");
+  app.add_option("--job-url", options.job_url, "address of the CI job")->envname("TRACEWEIR_JOB_URL");
+  app.add_option("--env", options.environment, "KEY=VALUE that belongs to the environment class; repeatable")
+      ->type_name("KEY=VALUE");
+  app.add_option("--key", options.key, "idempotency key (default: a new one)")->envname("TRACEWEIR_KEY");
+}
+
+}  // namespace
+
+Action declare_gate(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "nsys SQLite export or Kineto JSON (plain or gzip)")
+      ->required()
+      ->check(CLI::ExistingFile);
+  add_connection_options(app, options->connection);
+  add_run_options(app, *options);
+  add_reading_options(app, options->reading);
+  app.add_option("--wait", options->wait, "seconds to wait for the verdict")
+      ->check(CLI::Range(0, 600))
+      ->capture_default_str();
+  app.add_option("--on-unreachable", options->on_unreachable, "pass: exit 0 when the service cannot be reached")
+      ->check(CLI::IsMember({"fail", "pass"}))
+      ->capture_default_str();
+  app.add_flag("--strict", options->strict, "exit 3 also while the baseline is still being built");
+  app.add_flag("--dry-run", options->dry_run, "measure here and send nothing");
+  app.add_flag("--json", options->json, "the run as the service answers it");
+  app.footer(R"(Examples:
+  export TRACEWEIR_URL=https://traceweir.example.org TRACEWEIR_TOKEN=twr_…
+  traceweir gate trace.json.gz --project llama --workload ddp-8gpu
+  traceweir gate report.sqlite --project llama --commit "$SHA" --branch main --env node=a100-1
+
+Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
+3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace traceweir::cli

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "analyzer/core/text.hpp"
+#include "cli/command.hpp"
+#include "cli/connection.hpp"
+#include "gate/units.hpp"
+#include "server/wire/listing.hpp"
+#include "server/wire/url_text.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+struct Options {
+  ConnectionOptions connection;
+  std::string metric, branch, workload = "default";
+  std::int64_t limit = 50;
+  bool json = false, csv = false;
+};
+
+std::string change_cell(const wire::HistoryPoint& point, const wire::HistoryPoint* before, Unit unit) {
+  return before == nullptr ? "" : gate::human_delta(point.value - before->value, before->value, unit);
+}
+
+void print_rows(const wire::HistoryDocument& history) {
+  const Unit unit = unit_of(history.unit).value_or(Unit::count);
+  fmt::print("{} ({})\n", history.metric,
+             history.better == Better::none ? "no better side" : fmt::format("{} is better", word(history.better)));
+  fmt::print("{:<20}  {:<12}  {:<16}  {:>12}  {:>10}  {:<12}  {}\n", "uploaded", "commit", "branch", "value", "change",
+             "outcome", "run");
+  const wire::HistoryPoint* before = nullptr;
+  for (const wire::HistoryPoint& point : history.points) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(point.uploaded_at);
+    fmt::print("{:<20}  {:<12}  {:<16}  {:>12}  {:>10}  {:<12}  {}\n", wire::to_rfc3339(seconds),
+               point.commit.substr(0, 12), clean_text(point.branch, 32), gate::human(point.value, unit),
+               change_cell(point, before, unit), point.outcome ? gate::word(*point.outcome) : "", point.run);
+    before = &point;
+  }
+  if (history.points.empty()) fmt::print("no run has measured it yet on this branch and workload\n");
+}
+
+int run(const Options& options) {
+  const auto client = connect(options.connection);
+  if (!client) return say(client.error());
+  PathWithQuery path(fmt::format("/api/v1/projects/{}/history", wire::percent_encoded(options.connection.project)));
+  path.add("metric", options.metric);
+  path.add("branch", options.branch);
+  path.add("workload", options.workload);
+  path.add("limit", std::to_string(options.limit));
+  const auto body = client->get(path.text());
+  if (!body) return say(body.error());
+  if (options.json) {
+    fmt::print("{}\n", *body);
+    return exit_done;
+  }
+  const auto history = wire::history_from_json(*body);
+  if (!history) return say(history.error());
+  if (options.csv)
+    fmt::print("{}", wire::to_csv(*history));
+  else
+    print_rows(*history);
+  return exit_done;
+}
+
+}  // namespace
+
+Action declare_history(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("METRIC", options->metric, "id of the metric; `traceweir metrics` lists them")->required();
+  add_connection_options(app, options->connection);
+  app.add_option("--branch", options->branch, "only this branch (default: all)");
+  app.add_option("--workload", options->workload, "which workload")
+      ->envname("TRACEWEIR_WORKLOAD")
+      ->capture_default_str();
+  app.add_option("--limit", options->limit, "the newest so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+  auto* json = app.add_flag("--json", options->json, "as the service answers");
+  app.add_flag("--csv", options->csv, "as CSV")->excludes(json);
+  app.footer("Example:\n  traceweir history gpu.utilization --project llama --branch main");
+  return [options] { return run(*options); };
+}
+
+}  // namespace traceweir::cli

@@ -1,0 +1,31 @@
+// For: options about how traces are read, and reading them here. Shared by analyze and gate.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/report/report.hpp"
+
+namespace traceweir::cli {
+
+struct ReadingOptions {
+  std::optional<std::string> window, steps;
+  std::optional<std::int64_t> skip;
+};
+
+/// --window, --steps, --skip.
+void add_reading_options(CLI::App& app, ReadingOptions& options);
+
+/// Whether files are hashed: costs as much as the analysis.
+enum class Hashing { none, sha256 };
+
+/// Measures files here; several files are ranks of one run. A single file may be a traceweir.report/1 document, which
+/// is checked and handed on. Errors: those of ingest::read_trace with the file's name in front, usage, bad_body.
+Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
+                                     Hashing hashing);
+
+}  // namespace traceweir::cli

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "analyzer/core/text.hpp"
+#include "cli/command.hpp"
+#include "cli/connection.hpp"
+#include "cli/print_run.hpp"
+#include "server/wire/listing.hpp"
+#include "server/wire/url_text.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+struct Options {
+  ConnectionOptions connection;
+  std::string branch, commit, workload, outcome;
+  std::int64_t limit = 20;
+  bool json = false;
+  std::string run;
+};
+
+std::string outcome_of(const wire::RunAnswer& run) {
+  return run.verdict ? std::string(gate::word(run.verdict->verdict.outcome)) : run.status;
+}
+
+void print_rows(const wire::RunPage& page) {
+  fmt::print("{:<36}  {:<12}  {:<16}  {:<16}  {:<12}  {}\n", "run", "commit", "branch", "workload", "outcome", "why");
+  for (const wire::RunAnswer& run : page.runs) {
+    const std::string why = run.verdict ? run.verdict->verdict.summary : run.error ? run.error->message : "";
+    fmt::print("{:<36}  {:<12}  {:<16}  {:<16}  {:<12}  {}\n", run.id, run.commit.substr(0, 12),
+               clean_text(run.branch, 32), run.workload, outcome_of(run), why);
+  }
+}
+
+int list(const Options& options) {
+  const auto client = connect(options.connection);
+  if (!client) return say(client.error());
+  PathWithQuery path(fmt::format("/api/v1/projects/{}/runs", wire::percent_encoded(options.connection.project)));
+  path.add("branch", options.branch);
+  path.add("commit", options.commit);
+  path.add("workload", options.workload);
+  path.add("outcome", options.outcome);
+  path.add("limit", std::to_string(options.limit));
+  const auto body = client->get(path.text());
+  if (!body) return say(body.error());
+  if (options.json) {
+    fmt::print("{}\n", *body);
+    return exit_done;
+  }
+  const auto page = wire::runs_from_json(*body);
+  if (!page) return say(page.error());
+  print_rows(*page);
+  return exit_done;
+}
+
+int show(const Options& options) {
+  const auto client = connect(options.connection);
+  if (!client) return say(client.error());
+  const auto body = client->get(
+      wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run)));
+  if (!body) return say(body.error());
+  if (options.json) {
+    fmt::print("{}\n", *body);
+    return exit_done;
+  }
+  const auto run = wire::run_from_json(*body);
+  if (!run) return say(run.error());
+  fmt::print("{}", run_table(*run, *client, paint_of_stdout()));
+  const auto report = wire::report_in(*body);
+  if (report) fmt::print("\n{}", report::to_table(*report, paint_of_stdout()));
+  return exit_done;
+}
+
+}  // namespace
+
+Action declare_runs(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_connection_options(app, options->connection);
+  app.add_option("--branch", options->branch, "only runs of this branch");
+  app.add_option("--commit", options->commit, "only runs of this commit");
+  app.add_option("--workload", options->workload, "only runs of this workload");
+  app.add_option("--outcome", options->outcome, "pass, warn, fail or inconclusive");
+  app.add_option("--limit", options->limit, "at most this many")->check(CLI::Range(1, 200))->capture_default_str();
+  app.add_flag("--json", options->json, "as the service answers");
+  app.footer("Example:\n  traceweir runs --project llama --branch main --outcome fail");
+  return [options] { return list(*options); };
+}
+
+Action declare_show(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("RUN", options->run, "id of the run")->required();
+  add_connection_options(app, options->connection);
+  app.add_flag("--json", options->json, "as the service answers");
+  app.footer("Example:\n  traceweir show 01970000-0000-7000-8000-000000000000 --project llama");
+  return [options] { return show(*options); };
+}
+
+}  // namespace traceweir::cli

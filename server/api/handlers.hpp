@@ -1,0 +1,49 @@
+// For: the handlers of all resources, one .cpp file each; routes.cpp holds their table. What each answers stands above
+// its definition. Not for: HTTP itself (server/http).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "analyzer/core/error.hpp"
+#include "server/api/services.hpp"
+
+namespace traceweir::api {
+
+// runs
+boost::asio::awaitable<http::Response> post_run(http::Request& request, Services& services);
+/// Errors: bad_query, and those of authorize().
+Result<http::Response> get_runs(const http::Request& request, Services& services);
+/// Errors: not_found, and those of authorize().
+Result<http::Response> get_run(const http::Request& request, Services& services);
+/// Errors: not_found, bad_query, and those of authorize().
+Result<http::Response> get_trace(const http::Request& request, Services& services);
+
+// commits
+/// Errors: bad_query, and those of authorize().
+Result<http::Response> get_commit(const http::Request& request, Services& services);
+
+// history
+/// Errors: bad_query, and those of authorize().
+Result<http::Response> get_history(const http::Request& request, Services& services);
+
+// policy
+/// Errors: those of authorize().
+Result<http::Response> get_policy(const http::Request& request, Services& services);
+/// Errors: bad_policy, not_yet_available, upload_too_large, and those of authorize().
+Result<http::Response> put_policy(const http::Request& request, const std::string& body, Services& services);
+
+// projects
+/// Errors: those of authorize_admin().
+Result<http::Response> get_projects(const http::Request& request, Services& services);
+/// Errors: bad_query (the name), bad_body, and those of authorize_admin().
+Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services);
+/// Errors: those of authorize().
+Result<http::Response> get_audit(const http::Request& request, Services& services);
+
+// health
+boost::asio::awaitable<http::Response> get_health(http::Request& request, Services& services);
+/// Errors: none; a service that is not ready answers 503 with what is missing.
+Result<http::Response> get_ready(const http::Request& request, Services& services);
+
+}  // namespace traceweir::api

@@ -1,0 +1,25 @@
+#include "analyzer/core/version.hpp"
+#include "server/api/handlers.hpp"
+#include "server/wire/json.hpp"
+
+namespace traceweir::api {
+
+/// GET /healthz
+/// 200: the process answers. Asks nothing of the store, so that a slow database does not get the service killed.
+boost::asio::awaitable<http::Response> get_health(http::Request&, Services&) {
+  co_return http::respond(http::Status::ok, json_type, wire::dump({{"status", "ok"}, {"version", version}}));
+}
+
+/// GET /readyz
+/// 200 every part can work | 503 which cannot, and why
+Result<http::Response> get_ready(const http::Request&, Services& services) {
+  const auto state = [](const Result<void>& part) { return part ? std::string("ok") : part.error().message; };
+  const Result<void> store = services.store.ready();
+  const Result<void> disk = services.spool.check_headroom();
+  const bool ready = store && disk;
+  const wire::Json json = {{"status", ready ? "ready" : "not_ready"}, {"store", state(store)}, {"disk", state(disk)}};
+  auto response = http::respond(ready ? http::Status::ok : http::Status::unavailable, json_type, wire::dump(json));
+  return ready ? response : response.set("Retry-After", "5");
+}
+
+}  // namespace traceweir::api

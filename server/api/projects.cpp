@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "server/api/auth.hpp"
+#include "server/api/handlers.hpp"
+#include "server/api/query_values.hpp"
+#include "server/api/upload_query.hpp"
+#include "server/wire/json.hpp"
+#include "server/wire/timestamp.hpp"
+
+namespace traceweir::api {
+namespace {
+
+wire::Json json_of(const store::Project& project) {
+  return {{"name", project.name},
+          {"mode", store::word(project.mode)},
+          {"policy_source", store::word(project.policy_source)},
+          {"read_access", store::word(project.read_access)},
+          {"created_at", wire::to_rfc3339(project.created_at)}};
+}
+
+/// Sets a field from a word of the body, where it is there.
+template <typename Value>
+void set_word(wire::ObjectReader& in, std::string_view key, std::optional<Value> (*value_of)(std::string_view),
+              Value& field) {
+  const auto text = in.maybe_text(key);
+  if (!text) return;
+  const auto value = value_of(*text);
+  if (value)
+    field = *value;
+  else
+    in.refuse(key, "unknown word");
+}
+
+Result<store::Project> changed(store::Project project, const std::string& body) {
+  if (body.empty()) return project;
+  TRACEWEIR_TRY(json, wire::parse_json(body));
+  wire::ObjectReader in(json);
+  set_word(in, "mode", &store::mode_of, project.mode);
+  set_word(in, "policy_source", &store::policy_source_of, project.policy_source);
+  set_word(in, "read_access", &store::read_access_of, project.read_access);
+  in.finish();
+  if (in.error()) return tl::unexpected(*in.error());
+  return project;
+}
+
+}  // namespace
+
+/// GET /api/v1/projects
+/// 200 {projects}
+Result<http::Response> get_projects(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(admin, authorize_admin(request, services));
+  static_cast<void>(admin);
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  TRACEWEIR_TRY(projects, services.store.projects());
+  wire::Json list = wire::Json::array();
+  for (const store::Project& project : projects) list.push_back(json_of(project));
+  return http::respond(http::Status::ok, json_type, wire::dump({{"projects", std::move(list)}}));
+}
+
+/// PUT /api/v1/projects/{project}   body: {mode?, policy_source?, read_access?}
+/// 200 the project; made where it was missing
+Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services) {
+  TRACEWEIR_TRY(admin, authorize_admin(request, services));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  const std::string& name = request.param("project");
+  if (!is_name(name)) return fail(ErrorCode::bad_query, "project: expected 1 to 128 letters, digits, '.', '_' or '-'");
+  TRACEWEIR_TRY(known, services.store.project(name));
+  store::Project project = known.value_or(store::Project{});
+  project.name = name;
+  if (!known) project.created_at = services.now();
+  TRACEWEIR_TRY(next, changed(project, body));
+  const store::AuditEntry audit{services.now(), name, admin.id, known ? "project_changed" : "project_created",
+                                wire::dump(json_of(next))};
+  TRACEWEIR_TRY_VOID(services.store.put_project(next, audit));
+  return http::respond(http::Status::ok, json_type, wire::dump(json_of(next)));
+}
+
+/// GET /api/v1/projects/{project}/audit?limit=
+/// 200 {entries}, newest first
+Result<http::Response> get_audit(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::admin));
+  TRACEWEIR_TRY_VOID(request.query.only({"limit"}));
+  TRACEWEIR_TRY(limit, integer_in(request.query, "limit", 1, services.limits.page_runs_max));
+  TRACEWEIR_TRY(entries, services.store.audit(caller.project.name, limit.value_or(services.limits.page_runs_max)));
+  wire::Json list = wire::Json::array();
+  for (const store::AuditEntry& entry : entries)
+    list.push_back({{"at", wire::to_rfc3339(entry.at)},
+                    {"actor", entry.actor},
+                    {"action", entry.action},
+                    {"detail", entry.detail}});
+  return http::respond(http::Status::ok, json_type, wire::dump({{"entries", std::move(list)}}));
+}
+
+}  // namespace traceweir::api

@@ -1,0 +1,37 @@
+#include "server/api/routes.hpp"
+
+#include "server/api/auth.hpp"
+#include "server/api/handlers.hpp"
+
+namespace traceweir::api {
+namespace {
+
+using http::Verb;
+
+Result<void> admits_admin(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(admin, authorize_admin(request, services));
+  static_cast<void>(admin);
+  return {};
+}
+
+constexpr http::Route<Services> table[] = {
+    {Verb::post, "/api/v1/projects/{project}/runs", &post_run},
+    {Verb::get, "/api/v1/projects/{project}/runs", &on_worker<&get_runs>},
+    {Verb::get, "/api/v1/projects/{project}/runs/{run}", &on_worker<&get_run>},
+    {Verb::get, "/api/v1/projects/{project}/runs/{run}/traces/{rank}", &on_worker<&get_trace>},
+    {Verb::get, "/api/v1/projects/{project}/commits/{sha}", &on_worker<&get_commit>},
+    {Verb::get, "/api/v1/projects/{project}/history", &on_worker<&get_history>},
+    {Verb::get, "/api/v1/projects/{project}/policy", &on_worker<&get_policy>},
+    {Verb::put, "/api/v1/projects/{project}/policy", &on_worker_with_body<&admits<Right::admin>, &put_policy>},
+    {Verb::get, "/api/v1/projects", &on_worker<&get_projects>},
+    {Verb::put, "/api/v1/projects/{project}", &on_worker_with_body<&admits_admin, &put_project>},
+    {Verb::get, "/api/v1/projects/{project}/audit", &on_worker<&get_audit>},
+    {Verb::get, "/healthz", &get_health},
+    {Verb::get, "/readyz", &on_worker<&get_ready>},
+};
+
+}  // namespace
+
+std::span<const http::Route<Services>> routes() { return table; }
+
+}  // namespace traceweir::api

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "server/api/auth.hpp"
+#include "server/api/handlers.hpp"
+#include "server/api/query_values.hpp"
+#include "server/api/run_answer.hpp"
+#include "server/wire/listing.hpp"
+#include "server/wire/url_text.hpp"
+
+namespace traceweir::api {
+namespace {
+
+Result<store::RunRecord> find_run(const http::Request& request, Services& services, const Caller& caller) {
+  const std::string& id = request.param("run");
+  TRACEWEIR_TRY(run, services.store.run(caller.project.name, id));
+  if (!run) return fail(ErrorCode::not_found, fmt::format("there is no run '{}' in this project", id));
+  return *std::move(run);
+}
+
+Result<store::RunFilter> filter_of(const http::Request& request, const std::string& project, std::int64_t page_max) {
+  TRACEWEIR_TRY_VOID(
+      request.query.only({"branch", "commit", "workload", "outcome", "since", "until", "cursor", "limit"}));
+  store::RunFilter filter;
+  filter.project = project;
+  TRACEWEIR_TRY(branch, request.query.one("branch"));
+  TRACEWEIR_TRY(commit, request.query.one("commit"));
+  TRACEWEIR_TRY(workload, request.query.one("workload"));
+  TRACEWEIR_TRY(cursor, request.query.one("cursor"));
+  filter.branch = branch.value_or("");
+  filter.commit = commit.value_or("");
+  filter.workload = workload.value_or("");
+  filter.before = cursor.value_or("");
+  TRACEWEIR_TRY(outcome, outcome_in(request.query, "outcome"));
+  TRACEWEIR_TRY(since, time_in(request.query, "since"));
+  TRACEWEIR_TRY(until, time_in(request.query, "until"));
+  TRACEWEIR_TRY(limit, integer_in(request.query, "limit", 1, page_max));
+  filter.outcome = outcome;
+  filter.since = since;
+  filter.until = until;
+  filter.limit = limit.value_or(filter.limit);
+  return filter;
+}
+
+/// The path of the next page: the same query with another cursor.
+std::string next_page(const http::Request& request, const std::string& project, const std::string& cursor) {
+  std::string path = fmt::format("/api/v1/projects/{}/runs?", project);
+  for (const http::Query::Item& item : request.query.items())
+    if (item.key != "cursor") path += wire::percent_encoded(item.key) + "=" + wire::percent_encoded(item.value) + "&";
+  return path + "cursor=" + wire::percent_encoded(cursor);
+}
+
+}  // namespace
+
+/// GET /api/v1/projects/{project}/runs?branch=&commit=&workload=&outcome=&since=&until=&cursor=&limit=
+/// 200 {runs, next}, newest first
+Result<http::Response> get_runs(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
+  TRACEWEIR_TRY(filter, filter_of(request, caller.project.name, services.limits.page_runs_max));
+  const std::int64_t page = filter.limit;
+  filter.limit = page + 1;  // one more tells whether there is a next page
+  TRACEWEIR_TRY(records, services.store.runs(filter));
+  std::string next;
+  if (static_cast<std::int64_t>(records.size()) > page) {
+    records.resize(static_cast<std::size_t>(page));
+    next = next_page(request, caller.project.name, records.back().head.id);
+  }
+  std::vector<wire::RunDocument> runs;
+  for (const store::RunRecord& record : records) runs.push_back(document_of(record));
+  return http::respond(http::Status::ok, json_type, wire::runs_to_json(runs, next));
+}
+
+/// GET /api/v1/projects/{project}/runs/{run}
+/// 200 the run
+Result<http::Response> get_run(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  TRACEWEIR_TRY(run, find_run(request, services, caller));
+  return http::respond(http::Status::ok, json_type, wire::to_json(document_of(run), wire::Detail::whole));
+}
+
+/// GET /api/v1/projects/{project}/runs/{run}/traces/{rank}
+/// 200 the raw trace, as a download
+Result<http::Response> get_trace(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  TRACEWEIR_TRY(run, find_run(request, services, caller));
+  const std::string& rank = request.param("rank");
+  for (const store::Upload& upload : run.uploads) {
+    if (std::to_string(upload.rank) != rank) continue;
+    TRACEWEIR_TRY(path, services.blobs.path_of(upload.sha256));
+    const std::string name = upload.name.empty() ? fmt::format("{}.rank{}.trace", run.head.id, rank) : upload.name;
+    return http::download(path, "application/octet-stream", name);
+  }
+  return fail(ErrorCode::not_found, fmt::format("the run has no trace of rank '{}'", rank));
+}
+
+}  // namespace traceweir::api

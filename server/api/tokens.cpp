@@ -1,0 +1,99 @@
+#include "server/api/tokens.hpp"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "server/spool/sha256.hpp"
+
+namespace traceweir::api {
+namespace {
+
+constexpr std::string_view prefix = "twr_";
+constexpr std::size_t id_bytes = 8;
+constexpr std::size_t secret_bytes = 32;
+
+std::string hex_of(std::span<const unsigned char> bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+bool is_hex(std::string_view text, std::size_t size) {
+  return text.size() == size && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+struct ScopeRow {
+  std::string_view word;
+  bool store::Scopes::*flag;
+};
+constexpr ScopeRow scope_rows[] = {
+    {"upload", &store::Scopes::upload}, {"read", &store::Scopes::read}, {"admin", &store::Scopes::admin}};
+
+}  // namespace
+
+Result<TokenText> new_token() {
+  std::array<unsigned char, id_bytes + secret_bytes> random{};
+  if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1)
+    return fail(ErrorCode::internal, "the system gives no random numbers");
+  const std::span<const unsigned char> bytes(random);
+  return TokenText{hex_of(bytes.first(id_bytes)), hex_of(bytes.subspan(id_bytes))};
+}
+
+std::string to_text(const TokenText& token) { return fmt::format("{}{}_{}", prefix, token.id, token.secret); }
+
+std::optional<TokenText> token_of(std::string_view text) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  text.remove_prefix(prefix.size());
+  const std::size_t bar = text.find('_');
+  if (bar == std::string_view::npos) return std::nullopt;
+  TokenText token{std::string(text.substr(0, bar)), std::string(text.substr(bar + 1))};
+  if (!is_hex(token.id, 2 * id_bytes) || !is_hex(token.secret, 2 * secret_bytes)) return std::nullopt;
+  return token;
+}
+
+bool secret_matches(const TokenText& token, const store::Token& stored) {
+  const std::string hash = spool::sha256_hex(token.secret);
+  return hash.size() == stored.secret_sha256.size() &&
+         CRYPTO_memcmp(hash.data(), stored.secret_sha256.data(), hash.size()) == 0;
+}
+
+Result<store::Scopes> scopes_of(std::string_view text) {
+  store::Scopes scopes;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const auto row =
+        std::find_if(std::begin(scope_rows), std::end(scope_rows), [&](const ScopeRow& r) { return r.word == word; });
+    if (row == std::end(scope_rows))
+      return fail(ErrorCode::usage,
+                  fmt::format("scope '{}': expected upload, read or admin, separated by commas", word));
+    scopes.*(row->flag) = true;
+  }
+  if (scopes == store::Scopes{}) return fail(ErrorCode::usage, "scope: at least one of upload, read, admin");
+  return scopes;
+}
+
+std::string to_text(const store::Scopes& scopes) {
+  std::string text;
+  for (const ScopeRow& row : scope_rows)
+    if (scopes.*(row.flag)) text += (text.empty() ? "" : ",") + std::string(row.word);
+  return text;
+}
+
+Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {
+  TRACEWEIR_TRY(token, new_token());
+  description.id = token.id;
+  description.secret_sha256 = spool::sha256_hex(token.secret);
+  const store::AuditEntry audit{description.created_at, description.project, actor, "token_created",
+                                fmt::format("token {} ({})", token.id, to_text(description.scopes))};
+  TRACEWEIR_TRY_VOID(store.add_token(description, audit));
+  return to_text(token);
+}
+
+}  // namespace traceweir::api

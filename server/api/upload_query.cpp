@@ -1,0 +1,212 @@
+#include "server/api/upload_query.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "analyzer/core/text.hpp"
+#include "server/spool/sha256.hpp"
+
+namespace traceweir::api {
+namespace {
+
+constexpr std::size_t branch_bytes_max = 255;
+constexpr std::size_t text_bytes_max = 1024;
+constexpr std::size_t environment_keys_max = 64;
+constexpr std::size_t parents_max = 20;
+constexpr std::size_t key_bytes_max = 255;
+
+/// Reads parameters one by one; the first mistake wins and is asked for once, at the end.
+class Parameters {
+ public:
+  explicit Parameters(const http::Query& query) : query_(query) {}
+
+  std::optional<std::string> raw(std::string_view key) {
+    auto value = query_.one(key);
+    if (!value) {
+      refuse(std::move(value).error());
+      return std::nullopt;
+    }
+    return *value;
+  }
+
+  std::string text(std::string_view key, std::size_t bytes_max = text_bytes_max) {
+    const std::string value = raw(key).value_or("");
+    if (value.size() > bytes_max) refuse(key, fmt::format("longer than {} bytes", bytes_max));
+    return clean_text(value, bytes_max + 64);
+  }
+
+  std::string name(std::string_view key, std::string_view otherwise) {
+    const std::string value = raw(key).value_or(std::string(otherwise));
+    if (!is_name(value)) refuse(key, "expected 1 to 128 letters, digits, '.', '_' or '-'");
+    return value;
+  }
+
+  std::string commit(std::string_view key) {
+    std::string value = raw(key).value_or("");
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+    if (!value.empty() && !is_commit(value)) refuse(key, "expected a full commit id of 40 or 64 hex digits");
+    return value;
+  }
+
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most) {
+    const auto value = raw(key);
+    if (!value) return std::nullopt;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
+    const bool whole = error == std::errc{} && end == value->data() + value->size();
+    if (whole && least <= number && number <= most) return number;
+    refuse(key, fmt::format("expected a whole number from {} to {}", least, most));
+    return std::nullopt;
+  }
+
+  bool flag(std::string_view key) {
+    const auto value = raw(key);
+    if (!value || *value == "false" || *value == "0") return false;
+    if (*value != "true" && *value != "1") refuse(key, "expected true or false");
+    return true;
+  }
+
+  void refuse(std::string_view key, std::string_view why) {
+    refuse(Error{ErrorCode::bad_query, fmt::format("{}: {}", key, why)});
+  }
+  void refuse(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  const http::Query& query_;
+  std::optional<Error> error_;
+};
+
+void read_head(Parameters& in, store::RunHead& head) {
+  head.workload = in.name("workload", "default");
+  head.commit = in.commit("commit");
+  if (head.commit.empty()) in.refuse("commit", "missing: which commit was measured?");
+  head.branch = in.text("branch", branch_bytes_max);
+  head.base_branch = in.text("base_branch", branch_bytes_max);
+  head.head = in.commit("head");
+  head.base = in.commit("base");
+  head.pull_request = in.integer("pr", 1, std::numeric_limits<std::int32_t>::max());
+  head.fork = in.flag("fork");
+  head.attempt = in.integer("attempt", 1, 1'000'000).value_or(1);
+  head.ci_run = in.text("ci_run");
+  head.job = in.text("job");
+  head.matrix = in.text("matrix");
+  head.job_url = in.text("job_url");
+  head.steps_glob = in.text("steps", 256);
+  head.window = in.text("window", 64);
+  head.skip_steps = in.integer("skip_steps", 0, 1'000'000);
+}
+
+std::vector<std::string> read_parents(Parameters& in) {
+  std::vector<std::string> parents;
+  std::string list = in.raw("parents").value_or("");
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parents.push_back(list.substr(begin, end - begin));
+    if (!is_commit(parents.back())) in.refuse("parents", "expected full commit ids, separated by commas");
+    begin = end + 1;
+  }
+  if (parents.size() > parents_max) in.refuse("parents", fmt::format("at most {}", parents_max));
+  return parents;
+}
+
+void read_environment(Parameters& in, const http::Query& query, store::RunHead& head) {
+  auto items = query.with_prefix("env.");
+  if (!items) return in.refuse(std::move(items).error());
+  if (items->size() > environment_keys_max) in.refuse("env.*", fmt::format("at most {} keys", environment_keys_max));
+  for (const http::Query::Item& item : *items) {
+    if (!is_name(item.key)) in.refuse("env." + clean_text(item.key, 64), "expected letters, digits, '.', '_' or '-'");
+    head.environment[item.key] = clean_text(item.value, 256);
+  }
+}
+
+/// `sha-256=<base64>` of a Digest header, as hex; empty: another algorithm, or not well formed.
+std::string digest_of(const std::string& header) {
+  constexpr std::string_view prefix = "sha-256=";
+  std::string lower = header.substr(0, prefix.size());
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string base64 = lower == prefix ? header.substr(prefix.size()) : "";
+  if (base64.size() != 44) return {};
+  std::array<unsigned char, 33> bytes{};
+  const auto* text = reinterpret_cast<const unsigned char*>(base64.data());
+  if (EVP_DecodeBlock(bytes.data(), text, static_cast<int>(base64.size())) != 33) return {};
+  std::string hex;
+  for (std::size_t i = 0; i < 32; ++i) hex += fmt::format("{:02x}", bytes[i]);
+  return hex;
+}
+
+void read_headers(Parameters& in, const http::Request& request, UploadQuery& upload) {
+  constexpr std::array encodings = {"identity", "gzip", "x-gzip", "zstd"};
+  const std::string encoding = request.header("content-encoding").value_or("identity");
+  if (std::find(encodings.begin(), encodings.end(), encoding) == encodings.end())
+    in.refuse(Error{ErrorCode::unsupported_encoding, "Content-Encoding: expected gzip, zstd or none"});
+  upload.head.idempotency_key = request.header("idempotency-key").value_or("");
+  if (upload.head.idempotency_key.size() > key_bytes_max)
+    in.refuse("Idempotency-Key", fmt::format("longer than {} bytes", key_bytes_max));
+  if (const auto hash = request.header("x-content-sha256")) {
+    upload.sha256 = *hash;
+    if (!spool::is_sha256(*hash)) in.refuse("X-Content-SHA256", "expected 64 lower-case hex digits");
+  } else if (const auto digest = request.header("digest")) {
+    upload.sha256 = digest_of(*digest);
+    if (upload.sha256.empty()) in.refuse("Digest", "expected sha-256=<base64>");
+  }
+}
+
+/// Words of the contract whose function comes later are refused by name, never silently ignored.
+void refuse_later_ones(Parameters& in) {
+  for (const std::string_view key : {"run_key", "policy"})
+    if (in.raw(key))
+      in.refuse(Error{ErrorCode::not_yet_available, fmt::format("{}: not yet available in this version", key)});
+  if (in.integer("ranks", 1, 1'000'000).value_or(1) > 1)
+    in.refuse(Error{
+        ErrorCode::not_yet_available,
+        "ranks: several uploads per run are not yet available in this version (one file may hold several ranks)"});
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !text.empty() && text.size() <= 128 && text.front() != '.' &&
+         text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+bool is_commit(std::string_view text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& limits) {
+  TRACEWEIR_TRY_VOID(request.query.only(
+      {"workload", "commit",     "branch",  "base_branch", "head",   "base", "parents",    "pr",      "fork",
+       "rank",     "ranks",      "run_key", "attempt",     "ci_run", "job",  "matrix",     "job_url", "env.*",
+       "steps",    "skip_steps", "window",  "policy",      "name",   "wait", "fail_status"}));
+  UploadQuery upload;
+  Parameters in(request.query);
+  read_head(in, upload.head);
+  upload.parents = read_parents(in);
+  read_environment(in, request.query, upload.head);
+  read_headers(in, request, upload);
+  refuse_later_ones(in);
+  upload.rank = in.integer("rank", 0, 1'000'000).value_or(0);
+  upload.name = in.text("name", 255);
+  upload.wait =
+      std::chrono::seconds{in.integer("wait", 0, limits.wait_max.count()).value_or(limits.wait_default.count())};
+  if (in.integer("fail_status", 424, 424)) upload.fail_status = FailStatus::failed_dependency;
+  if (in.error()) return tl::unexpected(*in.error());
+  if (upload.head.branch.empty())
+    upload.warnings.push_back("branch: not stated, so this run will never serve as a baseline");
+  return upload;
+}
+
+}  // namespace traceweir::api

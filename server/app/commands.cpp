@@ -1,0 +1,195 @@
+#include "server/app/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "analyzer/core/version.hpp"
+#include "server/api/tokens.hpp"
+#include "server/api/upload_query.hpp"
+#include "server/app/config.hpp"
+#include "server/app/service.hpp"
+#include "server/app/stopper.hpp"
+#include "server/spool/file.hpp"
+#include "server/wire/timestamp.hpp"
+
+namespace traceweir::app {
+namespace {
+
+constexpr int exit_usage = 2;
+constexpr int exit_world = 3;
+
+/// Everything that the command line can say.
+struct Arguments {
+  ConfigSource source;
+  std::string project, scopes = "upload,read", note, token_id, expires;
+};
+
+int say(const Error& error) {
+  fmt::print(stderr, "traceweird: {}: {}\n", word(error.code), error.message);
+  const bool usage =
+      error.code == ErrorCode::bad_config || error.code == ErrorCode::usage || error.code == ErrorCode::not_found;
+  return usage ? exit_usage : exit_world;
+}
+
+int answer(const Result<void>& done) { return done ? 0 : say(done.error()); }
+
+store::Timestamp now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+Result<std::unique_ptr<store::Store>> open_beside(const Arguments& arguments) {
+  TRACEWEIR_TRY(config, load_config(arguments.source));
+  TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
+  return store::open_store(config.store_url(), store::Opening::beside_service);
+}
+
+Result<void> command_serve(const Arguments& arguments) {
+  TRACEWEIR_TRY(config, load_config(arguments.source));
+  return serve(config);
+}
+
+Result<void> make_project(store::Store& store, const std::string& name) {
+  if (!api::is_name(name))
+    return fail(ErrorCode::usage, "--project: expected 1 to 128 letters, digits, '.', '_' or '-'");
+  TRACEWEIR_TRY(known, store.project(name));
+  if (known) return {};
+  store::Project project;
+  project.name = name;
+  project.created_at = now();
+  return store.put_project(project, {project.created_at, name, "command line", "project_created", ""});
+}
+
+Result<void> command_token_create(const Arguments& arguments) {
+  store::Token token;
+  TRACEWEIR_TRY(scopes, api::scopes_of(arguments.scopes));
+  if (arguments.project.empty() && !scopes.admin)
+    return fail(ErrorCode::usage, "--project is needed for a token without the scope admin");
+  if (!arguments.expires.empty()) {
+    token.expires_at = wire::from_rfc3339(arguments.expires);
+    if (!token.expires_at) return fail(ErrorCode::usage, "--expires: expected a date such as 2027-01-31");
+  }
+  TRACEWEIR_TRY(store, open_beside(arguments));
+  if (!arguments.project.empty()) TRACEWEIR_TRY_VOID(make_project(*store, arguments.project));
+  token.project = arguments.project;
+  token.scopes = scopes;
+  token.note = arguments.note;
+  token.created_at = now();
+  TRACEWEIR_TRY(text, api::issue_token(*store, token, "command line"));
+  fmt::print("{}\n", text);
+  return {};
+}
+
+Result<void> command_token_list(const Arguments& arguments) {
+  TRACEWEIR_TRY(store, open_beside(arguments));
+  TRACEWEIR_TRY(tokens, store->tokens());
+  fmt::print("{:<17} {:<20} {:<18} {:<21} {}\n", "id", "project", "scopes", "created", "state");
+  for (const store::Token& token : tokens) {
+    const std::string state = token.revoked_at   ? "revoked"
+                              : token.expires_at ? "expires " + wire::to_rfc3339(*token.expires_at)
+                                                 : "live";
+    const auto created = std::chrono::floor<std::chrono::seconds>(token.created_at);
+    fmt::print("{:<17} {:<20} {:<18} {:<21} {}\n", token.id, token.project.empty() ? "(all)" : token.project,
+               api::to_text(token.scopes), wire::to_rfc3339(created), state);
+  }
+  return {};
+}
+
+Result<void> command_token_revoke(const Arguments& arguments) {
+  TRACEWEIR_TRY(store, open_beside(arguments));
+  const store::AuditEntry audit{now(), "", "command line", "token_revoked", arguments.token_id};
+  return store->revoke_token(arguments.token_id, audit.at, audit);
+}
+
+Result<void> command_config_check(const Arguments& arguments) {
+  TRACEWEIR_TRY(config, load_config(arguments.source));
+  for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
+  return {};
+}
+
+Result<void> command_migrate(const Arguments& arguments) {
+  TRACEWEIR_TRY(store, open_beside(arguments));
+  return store->ready();
+}
+
+/// Every configuration key is also a flag: --upload-bytes-max, --listen, …
+void add_config_flags(CLI::App& app, Arguments& arguments) {
+  app.add_option("--config", arguments.source.file, "TOML file with the keys below")->type_name("FILE");
+  for (const ConfigKey& key : config_keys()) {
+    std::string flag(key.name);
+    for (char& c : flag) c = c == '_' ? '-' : c;
+    const auto keep = [&arguments, name = std::string(key.name)](const std::string& value) {
+      arguments.source.flags[name] = value;
+    };
+    app.add_option_function<std::string>("--" + flag, keep, std::string(key.help))
+        ->type_name("VALUE")
+        ->group("Configuration");
+  }
+}
+
+using Command = Result<void> (*)(const Arguments&);
+
+/// Declares the commands; `chosen` is set to the one that was given.
+void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
+  const auto command = [&chosen](CLI::App& parent, const char* name, const char* help, Command run) {
+    CLI::App* sub = parent.add_subcommand(name, help);
+    sub->callback([&chosen, run] { chosen = run; });
+    sub->fallthrough();
+    return sub;
+  };
+  CLI::App* token = app.add_subcommand("token", "make, list and revoke tokens (works beside a running service)");
+  token->require_subcommand(1)->fallthrough();
+  CLI::App* create =
+      command(*token, "create", "make a token; it is printed once, alone on stdout", &command_token_create);
+  create->add_option("--project", arguments.project, "project; made where it is missing");
+  create->add_option("--scope", arguments.scopes, "upload, read, admin; separated by commas")->capture_default_str();
+  create->add_option("--expires", arguments.expires, "date or time from which it is no longer valid");
+  create->add_option("--note", arguments.note, "for the list");
+  command(*token, "list", "all tokens, without their secrets", &command_token_list);
+  command(*token, "revoke", "end a token at once", &command_token_revoke)
+      ->add_option("id", arguments.token_id)
+      ->required();
+  CLI::App* config = app.add_subcommand("config", "the effective configuration");
+  config->require_subcommand(1)->fallthrough();
+  command(*config, "check", "print every key with its value, or the first mistake", &command_config_check);
+  command(app, "migrate", "bring the store's schema up to date", &command_migrate);
+}
+
+constexpr const char* footer = R"(Without a command, the service runs in the foreground until SIGTERM.
+
+Examples:
+  traceweird --data-dir ./data --listen 127.0.0.1:8080
+  traceweird --data-dir ./data token create --project llama --scope upload,read
+  TRACEWEIR_DATA_DIR=./data traceweird config check
+
+Precedence: flag > TRACEWEIR_* variable > file > default.)";
+
+}  // namespace
+
+int run_commands(int argc, char** argv) {
+  block_stop_signals();
+  CLI::App app{"Traceweir service: takes GPU traces, judges them against their history, answers over HTTP.",
+               "traceweird"};
+  app.footer(footer);
+  app.set_version_flag("--version", std::string(version));
+  Arguments arguments;
+  arguments.source.environment = [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+  Command command = &command_serve;
+  add_config_flags(app, arguments);
+  add_commands(app, arguments, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  return answer(command(arguments));
+}
+
+}  // namespace traceweir::app

@@ -1,0 +1,195 @@
+#include "server/app/config.hpp"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "server/app/config_values.hpp"
+
+namespace traceweir::app {
+namespace {
+
+template <typename Field>
+ConfigKey text_key(std::string_view name, std::string_view help, Field field) {
+  return {name, help,
+          [field](Config& config, std::string_view text) -> Result<void> {
+            field(config) = text;
+            return {};
+          },
+          [field](Config config) { return field(config); }};
+}
+
+template <typename Field>
+ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field) {
+  return {name, help,
+          [=](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_count(text, least, 1'000'000'000));
+            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
+            return {};
+          },
+          [field](Config config) { return fmt::format("{}", field(config)); }};
+}
+
+template <typename Field>
+ConfigKey bytes_key(std::string_view name, std::string_view help, Field field) {
+  return {name, help,
+          [field](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_bytes(text));
+            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
+            return {};
+          },
+          [field](Config config) { return show_bytes(field(config)); }};
+}
+
+template <typename Field>
+ConfigKey time_key(std::string_view name, std::string_view help, Field field) {
+  return {name, help,
+          [field](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_time(text));
+            using Time = std::remove_reference_t<decltype(field(config))>;
+            field(config) = std::chrono::duration_cast<Time>(value);
+            return {};
+          },
+          [field](Config config) { return show_time(field(config)); }};
+}
+
+/// All keys. The lambdas name the field; the makers above know how to read and show it (of a copy: a field is named
+/// once, as something that can be set).
+std::vector<ConfigKey> make_keys() {
+  return {
+      text_key(
+          "listen", "address and port to serve on", [](Config & c) -> auto& { return c.listen; }),
+      text_key(
+          "data_dir", "folder of spool, blobs and the default store", [](Config & c) -> auto& { return c.data_dir; }),
+      text_key(
+          "store", "sqlite:PATH; default sqlite:DATA_DIR/traceweir.db", [](Config & c) -> auto& { return c.store; }),
+      text_key(
+          "analysis_program", "the traceweir program; default: beside traceweird",
+          [](Config & c) -> auto& { return c.analysis_program; }),
+      count_key(
+          "analysis_workers", "analyses at a time; 0: one per core", 0,
+          [](Config & c) -> auto& { return c.analysis_workers; }),
+      count_key(
+          "queue_depth_max", "uploads that wait or are analysed; one more is answered 503", 1,
+          [](Config & c) -> auto& { return c.queue_depth_max; }),
+      time_key(
+          "stop_time_max", "how long requests may still run after SIGTERM",
+          [](Config & c) -> auto& { return c.stop_time_max; }),
+      bytes_key(
+          "upload_bytes_max", "size of one upload, as sent",
+          [](Config & c) -> auto& { return c.spool.upload_bytes_max; }),
+      bytes_key(
+          "disk_headroom_bytes", "disk space that uploads leave free",
+          [](Config & c) -> auto& { return c.spool.disk_headroom_bytes; }),
+      time_key(
+          "analysis_time_max", "CPU time and wall time of one analysis",
+          [](Config & c) -> auto& { return c.analysis.analysis_time_max; }),
+      bytes_key(
+          "analysis_memory_max", "address space of one analysis; 0 B: no limit",
+          [](Config & c) -> auto& { return c.analysis.analysis_memory_max; }),
+      count_key(
+          "history_points_max", "points in one answer of history", 1,
+          [](Config & c) -> auto& { return c.api.history_points_max; }),
+      time_key(
+          "wait_default", "how long an upload waits for its verdict",
+          [](Config & c) -> auto& { return c.api.wait_default; }),
+      bytes_key(
+          "header_bytes_max", "request line and headers", [](Config & c) -> auto& { return c.http.header_bytes_max; }),
+      count_key(
+          "header_count_max", "headers of a request", 1, [](Config & c) -> auto& { return c.http.header_count_max; }),
+      time_key(
+          "header_time_max", "from a request's first byte to its empty line",
+          [](Config & c) -> auto& { return c.http.header_time_max; }),
+      bytes_key(
+          "body_rate_min", "bytes per second below which a sender is dropped",
+          [](Config & c) -> auto& { return c.http.body_rate_min; }),
+      time_key(
+          "idle_time_max", "between requests of a connection",
+          [](Config & c) -> auto& { return c.http.idle_time_max; }),
+      count_key(
+          "connections_max", "open connections", 1, [](Config & c) -> auto& { return c.http.connections_max; }),
+  };
+}
+
+Error about(std::string_view where, std::string_view key, std::string_view value, const Error& error) {
+  return Error{ErrorCode::bad_config, fmt::format("{}{} = '{}': {}", where, key, value, error.message)};
+}
+
+Result<void> set(Config& config, std::string_view key, std::string_view value, std::string_view where) {
+  for (const ConfigKey& row : config_keys()) {
+    if (row.name != key) continue;
+    if (const auto done = row.set(config, value); !done) return tl::unexpected(about(where, key, value, done.error()));
+    return {};
+  }
+  return fail(ErrorCode::bad_config, fmt::format("{}unknown key '{}'", where, key));
+}
+
+/// Files write text or whole numbers; both are read by the key's own reader.
+Result<std::string> text_of(const toml::node& node, std::string_view where, std::string_view key) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return fmt::format("{}", *number);
+  return fail(ErrorCode::bad_config, fmt::format("{}{}: text or a whole number was expected", where, key));
+}
+
+Result<void> read_file(Config& config, const std::string& file) {
+  try {
+    const toml::table table = toml::parse_file(file);
+    for (const auto& [key, node] : table) {
+      const std::string where = fmt::format("{} line {}: ", file, node.source().begin.line);
+      TRACEWEIR_TRY(text, text_of(node, where, key.str()));
+      TRACEWEIR_TRY_VOID(set(config, key.str(), text, where));
+    }
+    return {};
+  } catch (const toml::parse_error& error) {
+    return fail(ErrorCode::bad_config,
+                fmt::format("{} line {}: {}", file, error.source().begin.line, error.description()));
+  }
+}
+
+std::string variable_of(std::string_view key) {
+  std::string name = "TRACEWEIR_";
+  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::string Config::store_url() const { return store.empty() ? "sqlite:" + data_dir + "/traceweir.db" : store; }
+
+std::span<const ConfigKey> config_keys() {
+  static const std::vector<ConfigKey> keys = make_keys();
+  return keys;
+}
+
+Result<Config> load_config(const ConfigSource& source) {
+  Config config;
+  if (!source.file.empty()) TRACEWEIR_TRY_VOID(read_file(config, source.file));
+  for (const ConfigKey& key : config_keys()) {
+    const std::string variable = variable_of(key.name);
+    if (const auto value = source.environment(variable))
+      if (const auto done = key.set(config, *value); !done)
+        return tl::unexpected(about("", variable, *value, done.error()));
+  }
+  for (const auto& [key, value] : source.flags) TRACEWEIR_TRY_VOID(set(config, key, value, "--"));
+  TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
+  static_cast<void>(endpoint);
+  return config;
+}
+
+Result<Endpoint> endpoint_of(std::string_view listen) {
+  const std::size_t colon = listen.rfind(':');
+  std::uint16_t port = 0;
+  const std::string_view digits = colon == std::string_view::npos ? "" : listen.substr(colon + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
+    return fail(ErrorCode::bad_config, fmt::format("listen = '{}': ADDRESS:PORT was expected", listen));
+  std::string address(listen.substr(0, colon));
+  if (address.size() > 2 && address.front() == '[' && address.back() == ']')
+    address = address.substr(1, address.size() - 2);
+  return Endpoint{address.empty() ? "0.0.0.0" : address, port};
+}
+
+}  // namespace traceweir::app

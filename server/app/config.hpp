@@ -1,0 +1,68 @@
+// For: everything an operator can turn, with its unit in its name and a safe default. Read once at start, then
+// constant. Precedence: flag > TRACEWEIR_* > TOML file > default. One table (config.cpp) drives all four, `config
+// check` and the docs test.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "server/analysis/analysis.hpp"
+#include "server/api/services.hpp"
+#include "server/http/limits.hpp"
+#include "server/spool/spool.hpp"
+
+namespace traceweir::app {
+
+struct Config {
+  std::string listen = "127.0.0.1:8080";
+  std::string data_dir = "/var/lib/traceweir";
+  std::string store;              ///< empty: sqlite:DATA_DIR/traceweir.db
+  std::string analysis_program;   ///< empty: `traceweir` beside this program
+  unsigned analysis_workers = 0;  ///< analyses at a time; 0: one per core
+  std::size_t queue_depth_max = 64;
+  std::chrono::seconds stop_time_max{20};
+
+  http::HttpLimits http;
+  spool::SpoolLimits spool;
+  analysis::AnalysisLimits analysis;
+  api::ApiLimits api;
+
+  [[nodiscard]] std::string store_url() const;
+};
+
+/// One key: its name in the file and on the command line (`--upload-bytes-max`), in the environment
+/// (`TRACEWEIR_UPLOAD_BYTES_MAX`), what it is for, and how it is set and shown.
+struct ConfigKey {
+  std::string_view name;
+  std::string_view help;
+  std::function<Result<void>(Config&, std::string_view)> set;
+  std::function<std::string(const Config&)> show;
+};
+std::span<const ConfigKey> config_keys();
+
+/// Where values come from. `environment` looks up a variable.
+struct ConfigSource {
+  std::string file;  ///< empty: none
+  std::function<std::optional<std::string>(const std::string&)> environment;
+  std::map<std::string, std::string> flags;  ///< key → value, as given
+};
+
+/// Errors: bad_config, naming the key, the value and what was expected. Unknown keys in the file are errors: a typo
+/// must
+///         not silently keep a default.
+Result<Config> load_config(const ConfigSource& source);
+
+/// The address and the port of `listen`. Errors: bad_config.
+struct Endpoint {
+  std::string address;
+  std::uint16_t port;
+};
+Result<Endpoint> endpoint_of(std::string_view listen);
+
+}  // namespace traceweir::app

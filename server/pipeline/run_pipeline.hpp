@@ -1,0 +1,54 @@
+// For: the street, top to bottom, and the queue of runs that walk it. The only place that knows every stage.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "analyzer/core/error.hpp"
+#include "server/analysis/analysis.hpp"
+#include "server/pipeline/completion.hpp"
+#include "server/pipeline/workers.hpp"
+#include "server/spool/blob_store.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::pipeline {
+
+/// What the stages need. Everything is owned by the app and outlives the pipeline.
+struct Stages {
+  const analysis::Analysis& analysis;
+  const spool::BlobStore& blobs;
+  store::Store& store;
+  std::function<store::Timestamp()> now;
+};
+
+/// Takes a run that the store knows, whose blob is kept, and writes its result: judged, or rejected with the reason.
+/// Errors: store_unavailable, disk_full, io_failed, not_found: the run stays unfinished and may be taken again.
+/// Thread: blocks; call it from a worker.
+Result<void> run_pipeline(const Stages& stages, const std::string& project, const std::string& run);
+
+/// Runs on their way. A run is on its way once, however often it is asked for.
+/// Thread: share freely.
+class RunQueue {
+ public:
+  using OnError = std::function<void(const std::string& run, const Error& error)>;
+
+  RunQueue(Stages stages, Workers& workers, OnError on_error);
+
+  /// Puts the run into the queue, or joins it where it is on its way already.
+  /// Errors: queue_full.
+  Result<std::shared_ptr<Completion>> submit(const std::string& project, const std::string& run);
+
+ private:
+  void take(const std::string& project, const std::string& run);
+
+  Stages stages_;
+  Workers& workers_;
+  OnError on_error_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Completion>> on_their_way_;
+};
+
+}  // namespace traceweir::pipeline

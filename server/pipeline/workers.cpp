@@ -1,0 +1,36 @@
+#include "server/pipeline/workers.hpp"
+
+#include <fmt/format.h>
+
+namespace traceweir::pipeline {
+
+Workers::Workers(std::string name, unsigned threads, std::size_t depth_max)
+    : name_(std::move(name)), depth_max_(depth_max), pool_(threads) {}
+
+bool Workers::enter() {
+  if (stopped_) return false;
+  if (depth_.fetch_add(1) < depth_max_) return true;
+  leave();
+  return false;
+}
+
+tl::unexpected<Error> Workers::full() const {
+  if (stopped_) return fail(ErrorCode::queue_full, "the service is stopping; try again in a moment");
+  return fail(ErrorCode::queue_full, fmt::format("{} jobs are waiting ({}); try again in a moment", depth_max_, name_));
+}
+
+Result<void> Workers::submit(std::function<void()> work) {
+  if (!enter()) return full();
+  boost::asio::post(pool_, [this, work = std::move(work)] {
+    work();
+    leave();
+  });
+  return {};
+}
+
+void Workers::stop() {
+  stopped_ = true;
+  pool_.join();
+}
+
+}  // namespace traceweir::pipeline

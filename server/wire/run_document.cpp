@@ -1,0 +1,121 @@
+#include "server/wire/run_document.hpp"
+
+#include <fmt/format.h>
+
+#include "server/wire/json.hpp"
+
+namespace traceweir::wire {
+namespace {
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json error_json(const std::optional<Error>& error) {
+  if (!error) return nullptr;
+  return {{"type", word(error->code)}, {"detail", error->message}};
+}
+
+Json head_json(const RunDocument& run) {
+  return {{"id", run.id},
+          {"project", run.project},
+          {"workload", run.workload},
+          {"commit", run.commit},
+          {"branch", text_or_null(run.branch)},
+          {"base_branch", text_or_null(run.base_branch)},
+          {"head", text_or_null(run.head)},
+          {"base", text_or_null(run.base)},
+          {"pr", run.pull_request ? Json(*run.pull_request) : Json(nullptr)},
+          {"fork", run.fork},
+          {"attempt", run.attempt},
+          {"job", text_or_null(run.job)},
+          {"matrix", text_or_null(run.matrix)},
+          {"job_url", text_or_null(run.job_url)},
+          {"uploaded_at", to_rfc3339(run.uploaded_at)},
+          {"environment", run.environment},
+          {"status", run.status},
+          {"warnings", run.warnings},
+          {"error", error_json(run.error)}};
+}
+
+/// The stored documents are valid JSON of our own: they are put in as they are, without being parsed again.
+void splice(std::string& object, std::string_view key, const std::string& document) {
+  object.pop_back();
+  object += fmt::format(R"(,"{}":{})", key, document.empty() ? "null" : document);
+  object += '}';
+}
+
+Result<std::optional<VerdictDocument>> verdict_in(ObjectReader& in) {
+  const Json* verdict = in.child("verdict");
+  if (verdict == nullptr) return std::optional<VerdictDocument>{};
+  TRACEWEIR_TRY(document, verdict_of(*verdict));
+  return std::optional(std::move(document));
+}
+
+/// The service may know more error words than this client; those read as `internal` with their text kept.
+std::optional<Error> error_in(ObjectReader& in) {
+  const Json* json = in.child("error");
+  if (json == nullptr) return std::nullopt;
+  ObjectReader inner(*json);
+  Error error{ErrorCode::internal, inner.maybe_text("detail").value_or("")};
+  const std::string type = inner.maybe_text("type").value_or("");
+  if (const auto code = error_code_of(type)) error.code = *code;
+  return error;
+}
+
+}  // namespace
+
+std::string run_path(std::string_view project, std::string_view run) {
+  return fmt::format("/api/v1/projects/{}/runs/{}", project, run);
+}
+
+std::string run_page(std::string_view project, std::string_view run) {
+  return fmt::format("/projects/{}/runs/{}", project, run);
+}
+
+std::string to_json(const RunDocument& document, Detail detail) {
+  std::string out = dump(head_json(document));
+  splice(out, "verdict", document.verdict_json);
+  if (detail == Detail::whole) splice(out, "report", document.report_json);
+  const Json links = {{"self", run_path(document.project, document.id)},
+                      {"html", run_page(document.project, document.id)}};
+  splice(out, "links", dump(links));
+  return out;
+}
+
+Result<RunAnswer> run_of(const Json& json) {
+  ObjectReader in(json);
+  RunAnswer run;
+  run.id = in.text("id");
+  run.project = in.text("project");
+  run.workload = in.text("workload");
+  run.commit = in.text("commit");
+  run.branch = in.maybe_text("branch").value_or("");
+  run.status = in.text("status");
+  run.error = error_in(in);
+  if (const Json* warnings = in.child("warnings"))
+    for (const Json& item : *warnings)
+      if (item.is_string()) run.warnings.push_back(item.get<std::string>());
+  if (const Json* links = in.child("links")) {
+    ObjectReader inner(*links);
+    run.self = inner.maybe_text("self").value_or("");
+    run.html = inner.maybe_text("html").value_or("");
+  }
+  TRACEWEIR_TRY(verdict, verdict_in(in));
+  run.verdict = std::move(verdict);
+  if (in.error()) return tl::unexpected(*in.error());
+  return run;
+}
+
+Result<RunAnswer> run_from_json(std::string_view text) {
+  TRACEWEIR_TRY(json, parse_json(text));
+  return run_of(json);
+}
+
+Result<report::Report> report_in(std::string_view run_text) {
+  TRACEWEIR_TRY(json, parse_json(run_text));
+  ObjectReader in(json);
+  const Json* report = in.child("report");
+  if (report == nullptr) return fail(ErrorCode::bad_body, "report: missing");
+  return report::from_json(dump(*report));
+}
+
+}  // namespace traceweir::wire

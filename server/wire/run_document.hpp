@@ -1,0 +1,74 @@
+// For: a run as POST, GET and `traceweir gate --json` give it, both ways. Source: the HTTP contract, docs/api.md.
+// The service fills it from the store; the client reads it back. Not for: deciding anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/report/report.hpp"
+#include "gate/verdict.hpp"
+#include "server/wire/json.hpp"
+#include "server/wire/timestamp.hpp"
+
+namespace traceweir::wire {
+
+/// A verdict with what makes it replayable.
+struct VerdictDocument {
+  gate::Verdict verdict;
+  std::string mode;           ///< `gate` or `observe`
+  std::string policy_source;  ///< `sent`, `server`, `built_in`
+  std::string policy_sha256;
+};
+
+/// Shape: one JSON object on one line, keys in the order of the contract.
+std::string to_json(const VerdictDocument& document);
+/// Errors: bad_body, naming the key.
+Result<VerdictDocument> verdict_from_json(std::string_view text);
+/// The same of a parsed document. Errors: bad_body, naming the key.
+Result<VerdictDocument> verdict_of(const Json& json);
+
+struct RunDocument {
+  std::string id, project, workload, commit, branch, base_branch, head, base;
+  std::optional<std::int64_t> pull_request;
+  bool fork = false;
+  std::int64_t attempt = 1;
+  std::string job, matrix, job_url;
+  std::string status;
+  Timestamp uploaded_at{};
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> warnings;
+  std::optional<Error> error;  ///< of a rejected run
+  std::string verdict_json;    ///< as stored; empty: none yet
+  std::string report_json;     ///< as stored; empty: none, or left out (lists)
+};
+
+/// Where the run is to be found. Shape: paths below the service's root.
+std::string run_path(std::string_view project, std::string_view run);
+std::string run_page(std::string_view project, std::string_view run);
+
+/// Whether lists carry a run's documents.
+enum class Detail { whole, head_only };
+std::string to_json(const RunDocument& document, Detail detail);
+
+/// What the client needs of a run document. Unknown keys are ignored: a newer service may say more.
+struct RunAnswer {
+  std::string id, project, workload, commit, branch, status;
+  std::optional<VerdictDocument> verdict;
+  std::optional<Error> error;
+  std::vector<std::string> warnings;
+  std::string self, html;
+};
+/// Errors: bad_body, naming the key.
+Result<RunAnswer> run_from_json(std::string_view text);
+/// The same of a parsed document. Errors: bad_body, naming the key.
+Result<RunAnswer> run_of(const Json& json);
+
+/// The report inside a run document. Errors: bad_body, where there is none or it breaks its contract.
+Result<report::Report> report_in(std::string_view run_text);
+
+}  // namespace traceweir::wire
