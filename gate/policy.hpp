@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ std::optional<Level> level_of(std::string_view word);
 /// How the noise of a baseline is estimated. `automatic` is spelt "auto".
 enum class Noise { automatic, mad, t, none };
 std::string_view word(Noise noise);
+std::optional<Noise> noise_of(std::string_view word);
 
 /// A quantity as it was written, and its value in the metric's unit.
 struct Amount {
@@ -97,5 +99,7 @@ const Policy& built_in_policy();
 /// The policy's rules with wildcards expanded to metrics of the catalogue; an exact rule wins over a pattern, an
 /// earlier pattern over a later one.
 std::vector<Rule> rules_for(const Policy& policy);
+/// The same, with patterns expanded to `measured` too: metrics named by the trace (`phase.NAME.share`).
+std::vector<Rule> rules_for(const Policy& policy, std::span<const std::string> measured);
 
 }  // namespace traceweir::gate

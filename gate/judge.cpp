@@ -1,0 +1,196 @@
+#include "gate/judge.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analyzer/core/assert.hpp"
+#include "gate/judge_rule.hpp"
+#include "gate/metric_facts.hpp"
+#include "gate/sentences.hpp"
+
+namespace traceweir::gate {
+namespace {
+
+bool lost_data(const Finding& finding) { return finding.severity == Severity::data_loss; }
+
+/// Why nothing of this run may be judged, if so.
+std::optional<Obstacle> obstacle_of(const JudgedRun& run) {
+  const auto lost = std::find_if(run.findings.begin(), run.findings.end(), &lost_data);
+  if (lost != run.findings.end()) {
+    const std::string advice = lost->advice.empty() ? "Profile the job again: the trace is not whole." : lost->advice;
+    return Obstacle{Reason::data_loss, fmt::format("the trace lost data ({})", word(lost->code)), advice};
+  }
+  if (run.ranks_present < run.ranks_expected)
+    return Obstacle{Reason::missing_rank, fmt::format("{} of {} ranks arrived", run.ranks_present, run.ranks_expected),
+                    fmt::format("Upload the traces of the other {}: each rank is part of the run.",
+                                counted(run.ranks_expected - run.ranks_present, "rank"))};
+  return std::nullopt;
+}
+
+const metrics::Measurement* find(const JudgedRun& run, std::string_view metric) {
+  const auto row = std::find_if(run.measurements.begin(), run.measurements.end(),
+                                [&](const metrics::Measurement& m) { return m.metric == metric; });
+  return row == run.measurements.end() ? nullptr : &*row;
+}
+
+/// A number of the metric's unit; what is none is no measurement, whatever made it.
+std::optional<double> value_of(const JudgedRun& run, const MetricInfo& info) {
+  const metrics::Measurement* row = find(run, info.id);
+  if (!row || !row->value || row->unit != info.unit) return std::nullopt;
+  const double value = as_double(*row->value);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// The commit's values, oldest first; empty where the run that is answered has none.
+std::vector<double> values_of(std::span<const JudgedRun> runs, const MetricInfo& info) {
+  std::vector<double> values;
+  if (!value_of(runs.back(), info)) return values;
+  for (const JudgedRun& run : runs)
+    if (const auto value = value_of(run, info)) values.push_back(*value);
+  return values;
+}
+
+std::optional<NotMeasured> why_none(const JudgedRun& run, const MetricInfo& info) {
+  const metrics::Measurement* row = find(run, info.id);
+  if (!row) return std::nullopt;
+  const bool unusable = row->value && !value_of(run, info);
+  return unusable ? NotMeasured::untrusted_data : row->not_measured;
+}
+
+std::vector<std::string> measured_ids(const JudgedRun& run) {
+  std::vector<std::string> ids;
+  for (const metrics::Measurement& row : run.measurements) ids.push_back(row.metric);
+  return ids;
+}
+
+std::vector<BaselinePoint> points_of(const Baseline& baseline, const std::string& metric) {
+  const auto series = baseline.series.find(metric);
+  if (series == baseline.series.end()) return {};
+  std::vector<BaselinePoint> points = series->second;
+  std::erase_if(points, [](const BaselinePoint& point) { return !std::isfinite(point.value); });
+  return points;
+}
+
+/// A finding as a rule. A finding that was made counts even where data are lost; one that was not made proves nothing
+/// then.
+RuleResult judge_finding(const FindingRule& rule, const JudgedRun& run, const std::optional<Obstacle>& obstacle) {
+  RuleResult out;
+  out.metric = fmt::format("finding:{}", word(rule.code));
+  out.unit = std::string(word(Unit::count));
+  out.better = Better::lower;
+  out.level = rule.level;
+  std::int64_t count = 0;
+  for (const Finding& finding : run.findings) {
+    if (finding.code != rule.code) continue;
+    // Counts come from a report that a stranger may have written: they are added without overflow.
+    const std::int64_t more = std::max<std::int64_t>(finding.count, 1);
+    count = count > INT64_MAX - more ? INT64_MAX : count + more;
+    if (out.next.empty()) out.next = finding.advice;
+  }
+  out.observed = static_cast<double>(count);
+  out.reason = count > 0 ? Reason::found : Reason::within;
+  out.sentence = count > 0 ? fmt::format("{} was found ({})", word(rule.code), counted(count, "time"))
+                           : fmt::format("{} was not found", word(rule.code));
+  if (count == 0 && obstacle) {
+    out.reason = obstacle->reason;
+    out.observed.reset();
+    out.sentence = fmt::format("{} cannot be judged: {}", word(rule.code), obstacle->what);
+    out.next = obstacle->next;
+  }
+  if (count > 0 && out.next.empty()) out.next = fmt::format("Look at the finding {} of this run.", word(rule.code));
+  out.outcome = outcome_for(out.reason, rule.level);
+  return out;
+}
+
+/// Earlier runs of the commit that count: whole ones. The last is the one that is answered, whole or not.
+std::vector<JudgedRun> counted_runs(std::span<const JudgedRun> runs, std::vector<std::string>& notes) {
+  std::vector<JudgedRun> counted;
+  for (const JudgedRun& run : runs.first(runs.size() - 1)) {
+    if (!obstacle_of(run))
+      counted.push_back(run);
+    else
+      notes.push_back(fmt::format("Run {} of this commit is left out: it is not whole.", run.id));
+  }
+  counted.push_back(runs.back());
+  return counted;
+}
+
+std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
+  const JudgedRun& run = runs.back();
+  const std::optional<Obstacle> obstacle = obstacle_of(run);
+  std::vector<RuleResult> results;
+  for (const Rule& rule : rules_for(policy, measured_ids(run))) {
+    const std::optional<MetricInfo> info = metric_info(rule.metric);
+    TRACEWEIR_ASSERT(info.has_value());
+    const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
+    results.push_back(judge_rule({rule, *info, values_of(runs, *info), why_none(run, *info), points, baseline,
+                                  policy.baseline, obstacle ? &*obstacle : nullptr}));
+  }
+  for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));
+  return results;
+}
+
+int weight(const RuleResult& result) { return result.outcome ? static_cast<int>(*result.outcome) : -1; }
+
+/// "(and 2 more rules fail)", after the worst rule's sentence.
+std::string others_text(std::span<const RuleResult> rules, Outcome outcome) {
+  const auto same =
+      std::count_if(rules.begin(), rules.end(), [&](const RuleResult& r) { return r.outcome == outcome; });
+  if (same <= 1) return {};
+  return fmt::format(" (and {} more: {})", counted(same - 1, "rule"), word(outcome));
+}
+
+std::string summary_of(const Verdict& verdict) {
+  const auto judged = std::count_if(verdict.rules.begin(), verdict.rules.end(),
+                                    [](const RuleResult& r) { return is_judged(r.reason); });
+  if (verdict.rules.empty()) return "nothing was judged: the policy has no rule";
+  const RuleResult& worst = verdict.rules.front();
+  if (!worst.outcome && judged == 0) return fmt::format("nothing was judged: {}", worst.sentence);
+  if (verdict.outcome == Outcome::pass) {
+    const bool changed = worst.outcome == Outcome::pass && worst.delta.has_value();
+    return fmt::format("{} of {} hold{}{}", judged, counted(std::ssize(verdict.rules), "rule"), changed ? ": " : "",
+                       changed ? worst.sentence : "");
+  }
+  return worst.sentence + others_text(verdict.rules, verdict.outcome);
+}
+
+Outcome outcome_of(std::span<const RuleResult> rules) {
+  const bool any_judged =
+      std::any_of(rules.begin(), rules.end(), [](const RuleResult& r) { return is_judged(r.reason); });
+  Outcome worst = any_judged ? Outcome::pass : Outcome::inconclusive;
+  for (const RuleResult& rule : rules)
+    if (rule.outcome) worst = std::max(worst, *rule.outcome);
+  return worst;
+}
+
+bool only_learning(std::span<const RuleResult> rules) {
+  bool any = false;
+  for (const RuleResult& rule : rules) {
+    if (rule.outcome == Outcome::inconclusive && !is_learning(rule.reason)) return false;
+    any = any || is_learning(rule.reason);
+  }
+  return any;
+}
+
+}  // namespace
+
+Verdict judge(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
+  TRACEWEIR_ASSERT(!runs.empty());
+  Verdict verdict;
+  verdict.ancestry = baseline.ancestry;
+  verdict.notes = baseline.notes;
+  verdict.baseline_runs = baseline.runs;
+  verdict.rules = judge_rules(counted_runs(runs, verdict.notes), baseline, policy);
+  std::stable_sort(verdict.rules.begin(), verdict.rules.end(),
+                   [](const RuleResult& a, const RuleResult& b) { return weight(a) > weight(b); });
+  verdict.outcome = outcome_of(verdict.rules);
+  verdict.learning = verdict.outcome == Outcome::inconclusive && only_learning(verdict.rules);
+  verdict.summary = summary_of(verdict);
+  return verdict;
+}
+
+}  // namespace traceweir::gate

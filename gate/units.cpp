@@ -1,0 +1,216 @@
+#include "gate/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "analyzer/core/text.hpp"
+
+namespace traceweir::gate {
+namespace {
+
+/// Whether a unit is for limits (`85%`), for steps (`3pp`), or for both.
+enum class Use { both, limit, step };
+
+/// A unit as policies write it. Decimal ones move the exponent; binary ones multiply by an exact power of two.
+struct UnitRow {
+  Unit unit;
+  std::string_view word;
+  Use use;
+  int exponent;
+  double factor;
+};
+
+constexpr UnitRow unit_rows[] = {
+    {Unit::ns, "ns", Use::both, 0, 1},
+    {Unit::ns, "us", Use::both, 3, 1},
+    {Unit::ns, "ms", Use::both, 6, 1},
+    {Unit::ns, "s", Use::both, 9, 1},
+    {Unit::ratio, "%", Use::limit, -2, 1},
+    {Unit::ratio, "pp", Use::step, -2, 1},
+    {Unit::bytes, "B", Use::both, 0, 1},
+    {Unit::bytes, "KiB", Use::both, 0, 1024.0},
+    {Unit::bytes, "MiB", Use::both, 0, 1024.0 * 1024.0},
+    {Unit::bytes, "GiB", Use::both, 0, 1024.0 * 1024.0 * 1024.0},
+    {Unit::gb_per_s, "GB/s", Use::both, 0, 1},
+    {Unit::count, "", Use::both, 0, 1},
+};
+
+bool serves(const UnitRow& row, Unit unit, Use use) {
+  return row.unit == unit && (row.use == Use::both || row.use == use);
+}
+
+/// More characters than this are no quantity that a person writes.
+constexpr std::size_t quantity_bytes_max = 48;
+
+/// `50 ms` cut into its number and its unit. `number` empty: there is none.
+struct Quantity {
+  std::string_view number, unit;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::size_t count_digits(std::string_view text) {
+  std::size_t n = 0;
+  while (n < text.size() && is_digit(text[n])) ++n;
+  return n;
+}
+
+Quantity split(std::string_view text) {
+  text = trimmed(text);
+  std::size_t n = count_digits(text);
+  if (n == 0) return {{}, text};
+  if (n + 1 < text.size() && text[n] == '.' && is_digit(text[n + 1])) n += 1 + count_digits(text.substr(n + 1));
+  return {text.substr(0, n), trimmed(text.substr(n))};
+}
+
+/// The number times ten to the `exponent`, rounded once.
+double scaled(std::string_view number, int exponent) {
+  const std::string text = fmt::format("{}e{}", number, exponent);
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string wanted(Unit unit, Use use) {
+  if (unit == Unit::count) return "a plain number without a unit";
+  std::string list;
+  for (const UnitRow& row : unit_rows)
+    if (serves(row, unit, use)) list += list.empty() ? std::string(row.word) : ", " + std::string(row.word);
+  return "a number with a unit of " + list;
+}
+
+std::string quoted(std::string_view text) { return fmt::format("\"{}\"", clean_text(text, 64)); }
+
+Result<Amount> parse(std::string_view text, Unit unit, Use use) {
+  const Quantity quantity = split(text);
+  if (quantity.number.empty() || text.size() > quantity_bytes_max)
+    return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), wanted(unit, use)));
+  for (const UnitRow& row : unit_rows)
+    if (serves(row, unit, use) && row.word == quantity.unit)
+      return Amount{scaled(quantity.number, row.exponent) * row.factor, std::string(trimmed(text))};
+  const std::string_view what = quantity.unit.empty() ? "lacks its unit" : "has the wrong unit";
+  return fail(ErrorCode::bad_policy, fmt::format("{} {}: {} is wanted", quoted(text), what, wanted(unit, use)));
+}
+
+// ---- for a person
+
+/// A step of a human scale: values from `from` on are shown divided by `factor`.
+struct ScaleRow {
+  double from;
+  double factor;
+  std::string_view suffix;
+};
+constexpr ScaleRow ratio_scale[] = {{0, 0.01, " %"}};
+constexpr ScaleRow ns_scale[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " us"}, {0, 1, " ns"}};
+constexpr ScaleRow count_scale[] = {{0, 1, ""}};
+constexpr ScaleRow bytes_scale[] = {
+    {1073741824.0, 1073741824.0, " GiB"}, {1048576.0, 1048576.0, " MiB"}, {1024.0, 1024.0, " KiB"}, {0, 1, " B"}};
+constexpr ScaleRow rate_scale[] = {{0, 1, " GB/s"}};
+
+std::span<const ScaleRow> scale_of(Unit unit) {
+  switch (unit) {
+    case Unit::ratio:
+      return ratio_scale;
+    case Unit::ns:
+      return ns_scale;
+    case Unit::count:
+      return count_scale;
+    case Unit::bytes:
+      return bytes_scale;
+    case Unit::gb_per_s:
+      return rate_scale;
+  }
+  return count_scale;
+}
+
+const ScaleRow& row_for(double value, Unit unit) {
+  const std::span<const ScaleRow> rows = scale_of(unit);
+  for (const ScaleRow& row : rows)
+    if (std::abs(value) >= row.from) return row;
+  return rows.back();
+}
+
+/// Three significant digits, but never fewer than the whole part; ratios always have one decimal.
+int decimals_of(double shown, Unit unit) {
+  const double size = std::abs(shown);
+  if (unit == Unit::ratio) return 1;
+  if (size == std::floor(size) && size < 1e6) return 0;
+  return size >= 100 ? 0 : size >= 10 ? 1 : 2;
+}
+
+std::string fixed(double value, const ScaleRow& row, int decimals) {
+  if (std::abs(value) > 1e15) return fmt::format("{:.3g}{}", value / row.factor, row.suffix);
+  return fmt::format("{:.{}f}{}", value / row.factor, decimals, row.suffix);
+}
+
+constexpr int decimals_max = 6;
+
+}  // namespace
+
+Result<Amount> parse_limit(std::string_view text, Unit unit) { return parse(text, unit, Use::limit); }
+Result<Amount> parse_step(std::string_view text, Unit unit) { return parse(text, unit, Use::step); }
+
+Result<Tolerance> parse_tolerance(std::string_view text, Unit unit) {
+  const Quantity quantity = split(text);
+  const bool is_ratio = unit == Unit::ratio;
+  const std::string_view want = is_ratio ? "a percentage of the level (\"10%\") or percentage points (\"3pp\")"
+                                         : "a percentage of the level (\"10%\")";
+  if (quantity.number.empty() || text.size() > quantity_bytes_max)
+    return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), want));
+  if (quantity.unit != "%" && !(is_ratio && quantity.unit == "pp"))
+    return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), want));
+  const auto kind = quantity.unit == "%" ? Tolerance::Kind::ratio : Tolerance::Kind::points;
+  return Tolerance{kind, scaled(quantity.number, -2), fmt::format("{}{}", quantity.number, quantity.unit)};
+}
+
+std::string human(double value, Unit unit) {
+  const ScaleRow& row = row_for(value, unit);
+  return fixed(value, row, decimals_of(value / row.factor, unit));
+}
+
+HumanPair human_pair(double from, double to, Unit unit) {
+  // Both on the larger one's step, so that a reader compares numbers and not units.
+  const ScaleRow& row = row_for(std::max(std::abs(from), std::abs(to)), unit);
+  int decimals = std::max(decimals_of(from / row.factor, unit), decimals_of(to / row.factor, unit));
+  HumanPair pair{fixed(from, row, decimals), fixed(to, row, decimals)};
+  while (from != to && pair.from == pair.to && decimals < decimals_max) {
+    ++decimals;
+    pair = {fixed(from, row, decimals), fixed(to, row, decimals)};
+  }
+  return pair;
+}
+
+std::string human_delta(double delta, double level, Unit unit) {
+  const std::string_view sign = delta > 0 ? "+" : "";
+  if (unit == Unit::ratio) {
+    const int decimals = std::abs(delta) < 0.001 && delta != 0 ? 3 : 1;
+    return fmt::format("{}{:.{}f} pp", sign, delta * 100, decimals);
+  }
+  if (level == 0) return std::string(sign) + human(delta, unit);
+  const double percent = delta / std::abs(level) * 100;
+  if (std::abs(percent) > 1e6) return fmt::format("{}{:.3g} %", sign, percent);
+  const int decimals = std::abs(percent) < 0.1 && percent != 0 ? 3 : 1;
+  return fmt::format("{}{:.{}f} %", sign, percent, decimals);
+}
+
+std::string spaced(std::string_view quantity) {
+  std::string out;
+  for (std::size_t i = 0; i < quantity.size(); ++i) {
+    const bool unit_begins = i > 0 && is_digit(quantity[i - 1]) && !is_digit(quantity[i]) && quantity[i] != '.';
+    if (unit_begins && quantity[i] != ' ') out += ' ';
+    out += quantity[i];
+  }
+  return out;
+}
+
+}  // namespace traceweir::gate
