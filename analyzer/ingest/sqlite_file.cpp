@@ -139,7 +139,6 @@ Result<void> SqliteFile::Connection::harden(const SqliteLimits& limits) {
     const int code = sqlite3_exec(db, setting, nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure_of(db, code);
   }
-  sqlite3_hard_heap_limit64(limits.heap_bytes_max);
   sqlite3_set_authorizer(db, authorize, this);
   sqlite3_progress_handler(db, steps_between_checks, spend_steps, this);
   return {};
@@ -211,6 +210,7 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::span
   auto connection = std::make_unique<Connection>();
   for (const std::string_view table : readable) connection->readable.push_back(lower_case(table));
   connection->steps_max = limits.steps_base + limits.steps_per_byte * static_cast<std::int64_t>(file_bytes);
+  sqlite3_hard_heap_limit64(limits.heap_bytes_max);
   TRACEWEIR_TRY_VOID(connection->connect(path));
   TRACEWEIR_TRY_VOID(connection->harden(limits));
   // From here on SQLite itself is closed to what the file could ask of it.
