@@ -123,22 +123,24 @@ struct RunRecord {
   std::optional<Timestamp> finished_at;
 };
 
+// The questions below have an initialiser for each field, so that `{.project = …}` compiles without warnings.
+
 /// Empty fields do not filter. Pages go from new to old; `before` is the id of the last run of the page before.
 struct RunFilter {
-  std::string project;
-  std::string branch, commit, workload;
-  std::optional<gate::Outcome> outcome;
-  std::optional<Timestamp> since, until;
-  std::string before;
+  std::string project{};
+  std::string branch{}, commit{}, workload{};
+  std::optional<gate::Outcome> outcome{};
+  std::optional<Timestamp> since{}, until{};
+  std::string before{};
   std::int64_t limit = 50;
 };
 
 /// Which runs may serve as baseline of a run.
 struct BaselineQuery {
-  std::string project, workload, branch, comparable_key;
-  std::string not_commit;            ///< the run's own commit
-  std::string before_run;            ///< only runs received before this one
-  std::vector<std::string> commits;  ///< only runs of these commits; empty: any commit
+  std::string project{}, workload{}, branch{}, comparable_key{};
+  std::string not_commit{};            ///< the run's own commit
+  std::string before_run{};            ///< only runs received before this one
+  std::vector<std::string> commits{};  ///< only runs of these commits; empty: any commit
   std::int64_t limit = 100;
 };
 struct BaselineRow {
@@ -147,7 +149,7 @@ struct BaselineRow {
 };
 
 struct HistoryQuery {
-  std::string project, workload, branch, metric;  ///< branch empty: all branches
+  std::string project{}, workload{}, branch{}, metric{};  ///< branch empty: all branches
   std::int64_t limit = 10'000;
 };
 struct HistoryPoint {
@@ -175,34 +177,44 @@ class Store {
   virtual Result<void> ready() = 0;
 
   // projects and tokens
+  /// Errors: none of its own.
   virtual Result<std::optional<Project>> project(std::string_view name) = 0;
+  /// Errors: none of its own.
   virtual Result<std::vector<Project>> projects() = 0;
-  /// Creates or changes. The audit entry is written in the same transaction. Errors: none of its own.
+  /// Creates or changes (created_at stays). The audit entry is written in the same transaction. Errors: none of its
+  /// own.
   virtual Result<void> put_project(const Project& project, const AuditEntry& audit) = 0;
+  /// Errors: none of its own.
   virtual Result<std::optional<Token>> token(std::string_view id) = 0;
+  /// Errors: none of its own.
   virtual Result<std::vector<Token>> tokens() = 0;
-  /// Errors: conflict (the id exists).
+  /// Errors: conflict (the id exists), not_found (no such project).
   virtual Result<void> add_token(const Token& token, const AuditEntry& audit) = 0;
-  /// Errors: not_found.
+  /// A token that was revoked before keeps its time. Errors: not_found.
   virtual Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) = 0;
 
   // commits
-  /// Adds commits or fills in what was unknown of them (a known field is never emptied). Errors: none of its own.
+  /// Adds commits or fills in what was unknown of them (a known field is never emptied or changed). All or none.
+  /// Errors: not_found (no such project).
   virtual Result<void> put_commits(std::string_view project, std::span<const Commit> commits) = 0;
+  /// Errors: none of its own.
   virtual Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) = 0;
-  /// `sha` and its first-parent ancestors as far as they are known, nearest first, at most `limit`. Errors: none of its
-  /// own.
+  /// `sha` and its first-parent ancestors as far as they are known, nearest first, at most `limit`, each once; empty
+  /// where put_commits never had `sha`. Errors: none of its own.
   virtual Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
                                                          std::int64_t limit) = 0;
 
   // runs
   /// Records an upload before its analysis. With an idempotency key that the project has seen: `seen_before` and the
   /// first run's id, nothing is written. Errors: key_reused (the same key with another body), not_found (no such
-  /// project).
+  /// project), conflict (the run's id exists).
   virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload) = 0;
   /// Writes the result of a run that is pending or analysing. Errors: not_found, conflict (the run has a result).
   virtual Result<void> finish_run(const RunResult& result) = 0;
+  /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
+  /// In order of receipt, newest first; `since` and `until` are inclusive; an unknown `before` has no runs before it.
+  /// Errors: none of its own.
   virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
   /// All runs of a commit with their documents, oldest first; workload empty: of all workloads. Errors: none of its
   /// own.
@@ -212,14 +224,17 @@ class Store {
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
 
   // baseline and history
-  /// Newest first. Errors: none of its own. Cost: independent of the number of runs outside the answer.
+  /// Newest first, in order of receipt. Errors: none of its own. Cost: independent of the number of runs outside the
+  /// answer (and linear in `commits`).
   virtual Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) = 0;
-  /// How many baseline runs of the branch have another comparable key. Errors: none of its own.
+  /// How many baseline runs of the branch have another comparable key: `not_commit` and `before_run` count, `commits`
+  /// and `limit` do not. Errors: none of its own.
   virtual Result<std::int64_t> other_class_runs(const BaselineQuery& query) = 0;
-  /// The newest `limit` points, oldest first. Errors: none of its own.
+  /// The newest `limit` points in order of receipt, oldest first. Errors: none of its own.
   virtual Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) = 0;
 
   // the rest
+  /// The newest `limit` entries, newest first; project empty: of all. Errors: none of its own.
   virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
   /// Whether any upload refers to this blob. Errors: none of its own.
   virtual Result<bool> blob_in_use(std::string_view sha256) = 0;

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/core/assert.hpp"
+#include "server/store/sqlite_store.hpp"
+
+namespace traceweir::store {
+namespace {
+
+// From here on: recording an upload.
+
+/// What the project did with an idempotency key before: nothing, or the run that it made.
+Result<std::optional<Begun>> seen_before(Connection& connection, std::int64_t project, const RunHead& head,
+                                         const Upload& upload) {
+  if (head.idempotency_key.empty()) return std::nullopt;
+  Query query = connection.query(
+      "SELECT r.id, u.sha256 FROM upload u JOIN run r ON r.seq = u.run_seq "
+      "WHERE u.project_id = ?1 AND u.idempotency_key = ?2",
+      project, head.idempotency_key);
+  if (!query.next()) return std::nullopt;
+  std::string run, sha256;
+  query.read(run, sha256);
+  if (sha256 != upload.sha256)
+    return fail(ErrorCode::key_reused, "Idempotency-Key: run " + run + " was sent with the same key and another body");
+  return Begun{run, Begun::State::seen_before};
+}
+
+std::int64_t lane_number(Connection& connection, std::int64_t project, const RunHead& head) {
+  connection.execute("INSERT INTO lane (project_id, workload, branch) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                     project, head.workload, head.branch);
+  std::int64_t lane = 0;
+  Query query = connection.query("SELECT id FROM lane WHERE project_id = ?1 AND workload = ?2 AND branch = ?3", project,
+                                 head.workload, head.branch);
+  query.next();
+  query.read(lane);
+  return lane;
+}
+
+/// Returns the row number, or nothing where the id is taken.
+std::optional<std::int64_t> add_run(Connection& connection, std::int64_t project, const RunHead& head) {
+  const auto lane = lane_number(connection, project, head);
+  const auto policy = keep_policy(connection, head.policy);
+  std::optional<std::int64_t> seq;
+  Query query = connection.query(
+      "INSERT INTO run (id, project_id, lane_id, commit_sha, base_branch, head_sha, base_sha, pull_request, fork, "
+      "attempt, ci_run, job, matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, skip_steps, "
+      "policy_sha256, token_id, received_us, status, comparable_key, in_baseline, error_code, error_message) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
+      "?23, '', 0, '', '') ON CONFLICT (id) DO NOTHING RETURNING seq",
+      head.id, project, lane, head.commit, head.base_branch, head.head, head.base, head.pull_request, head.fork,
+      head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key, head.ranks_expected,
+      head.steps_glob, head.window, head.skip_steps, policy, head.token, head.received_at, word(RunStatus::analysing));
+  if (query.next()) query.read(seq);
+  return seq;
+}
+
+void add_upload(Connection& connection, std::int64_t project, std::int64_t run, const RunHead& head,
+                const Upload& upload) {
+  const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
+  connection.execute(
+      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+      run, upload.rank, upload.sha256, upload.bytes, upload.name, project, key);
+}
+
+// From here on: recording a result.
+
+struct Place {
+  std::int64_t run, lane;
+};
+
+/// Marks a run as finished; tells where its values go.
+Result<Place> close_run(Connection& connection, const RunResult& result) {
+  const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
+  Query query = connection.query(
+      "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5, error_code = ?6, "
+      "error_message = ?7, finished_us = ?8 WHERE id = ?1 AND status IN ('pending', 'analysing') "
+      "RETURNING seq, lane_id",
+      result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
+      result.error_message, result.finished_at);
+  if (query.next()) {
+    Place place{};
+    query.read(place.run, place.lane);
+    return place;
+  }
+  if (connection.query("SELECT 1 FROM run WHERE id = ?1", result.run).next())
+    return fail(ErrorCode::conflict, "run " + result.run + " has a result already");
+  return fail(ErrorCode::not_found, "run " + result.run + ": no such run");
+}
+
+/// Returns whether the metric has a number yet, without which its value cannot be kept.
+bool add_value(Connection& connection, Place place, const std::string& metric, double value) {
+  return connection.execute(
+             "INSERT INTO measurement (lane_id, metric_id, run_seq, value) "
+             "SELECT ?1, id, ?2, ?3 FROM metric WHERE name = ?4",
+             place.lane, place.run, value, metric) == 1;
+}
+
+Result<void> add_values(Connection& connection, Place place, const RunResult& result) {
+  for (const auto& [metric, value] : result.values) {
+    // SQLite would keep a NaN as NULL: what was not measured has no value at all.
+    if (std::isnan(value)) return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
+    if (add_value(connection, place, metric, value)) continue;
+    connection.execute("INSERT INTO metric (name) VALUES (?1)", metric);
+    add_value(connection, place, metric, value);
+  }
+  return {};
+}
+
+// From here on: reading runs.
+
+constexpr std::string_view select_runs =
+    "SELECT r.seq, r.id, p.name, l.workload, r.commit_sha, l.branch, r.base_branch, r.head_sha, r.base_sha, "
+    "r.pull_request, r.fork, r.attempt, r.ci_run, r.job, r.matrix, r.job_url, r.run_key, r.ranks_expected, "
+    "r.steps_glob, r.window_kind, r.skip_steps, coalesce(y.toml, ''), r.token_id, r.received_us, "
+    "r.status, r.outcome, r.comparable_key, r.in_baseline, r.error_code, r.error_message, r.finished_us "
+    "FROM run r JOIN project p ON p.id = r.project_id JOIN lane l ON l.id = r.lane_id "
+    "LEFT JOIN policy y ON y.sha256 = r.policy_sha256";
+
+struct Row {
+  std::int64_t seq = 0;
+  RunRecord record;
+};
+
+Row row_of(Query& query) {
+  Row row;
+  RunRecord& run = row.record;
+  RunHead& head = run.head;
+  std::string status;
+  std::optional<std::string> outcome;
+  query.read(row.seq, head.id, head.project, head.workload, head.commit, head.branch, head.base_branch, head.head,
+             head.base, head.pull_request, head.fork, head.attempt, head.ci_run, head.job, head.matrix, head.job_url,
+             head.run_key, head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.policy, head.token,
+             head.received_at, status, outcome, run.comparable_key, run.in_baseline, run.error_code, run.error_message,
+             run.finished_at);
+  run.status = known(run_status_of(status));
+  if (outcome) run.outcome = known(gate::outcome_of(*outcome));
+  return row;
+}
+
+void read_environment(Connection& connection, Row& row) {
+  std::string name, value;
+  Query query = connection.query("SELECT name, value FROM run_environment WHERE run_seq = ?1", row.seq);
+  while (query.next()) {
+    query.read(name, value);
+    row.record.head.environment.emplace(name, value);
+  }
+}
+
+void read_uploads(Connection& connection, Row& row) {
+  Query query = connection.query(
+      "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name FROM upload WHERE run_seq = ?1 ORDER BY rank",
+      row.seq);
+  while (query.next()) {
+    Upload& upload = row.record.uploads.emplace_back();
+    std::string key;
+    query.read(key, upload.rank, upload.sha256, upload.bytes, upload.name);
+    if (row.record.uploads.size() == 1) row.record.head.idempotency_key = key;
+  }
+}
+
+void read_documents(Connection& connection, Row& row) {
+  Query query = connection.query("SELECT report, verdict FROM run_document WHERE run_seq = ?1", row.seq);
+  if (query.next()) query.read(row.record.report_json, row.record.verdict_json);
+}
+
+enum class Documents { with, without };
+
+/// The runs of a query that selects `select_runs`.
+std::vector<RunRecord> records_of(Connection& connection, Query& query, Documents documents) {
+  std::vector<RunRecord> records;
+  while (query.next()) {
+    Row row = row_of(query);
+    read_environment(connection, row);
+    read_uploads(connection, row);
+    if (documents == Documents::with) read_documents(connection, row);
+    records.push_back(std::move(row.record));
+  }
+  return records;
+}
+
+/// The SQL of a filter. ?1 is the project and ?2 the limit. A field that does not filter stands as a condition on its
+/// parameter alone, so that every parameter occurs and the text never depends on what a field holds.
+std::string sql_of(const RunFilter& filter) {
+  std::string sql(select_runs);
+  sql += filter.project.empty() ? " WHERE ?1 = ''" : " WHERE p.name = ?1";
+  sql += filter.branch.empty() ? " AND ?3 = ''" : " AND l.branch = ?3";
+  sql += filter.commit.empty() ? " AND ?4 = ''" : " AND r.commit_sha = ?4";
+  sql += filter.workload.empty() ? " AND ?5 = ''" : " AND l.workload = ?5";
+  sql += filter.outcome ? " AND r.outcome = ?6" : " AND ?6 IS NULL";
+  sql += filter.since ? " AND r.received_us >= ?7" : " AND ?7 IS NULL";
+  sql += filter.until ? " AND r.received_us <= ?8" : " AND ?8 IS NULL";
+  sql += filter.before.empty() ? " AND ?9 = ''" : " AND r.seq < (SELECT seq FROM run WHERE id = ?9)";
+  return sql + " ORDER BY r.seq DESC LIMIT ?2";
+}
+
+}  // namespace
+
+Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload) {
+  return database_->write([&](Connection& connection) -> Result<Begun> {
+    const auto project = project_number(connection, head.project);
+    if (!project) return fail(ErrorCode::not_found, "project: no such project");
+    TRACEWEIR_TRY(before, seen_before(connection, *project, head, upload));
+    if (before) return *before;
+    const auto run = add_run(connection, *project, head);
+    if (!run) return fail(ErrorCode::conflict, "run " + head.id + " exists");
+    add_upload(connection, *project, *run, head, upload);
+    for (const auto& [name, value] : head.environment)
+      connection.execute("INSERT INTO run_environment (run_seq, name, value) VALUES (?1, ?2, ?3)", *run, name, value);
+    return Begun{head.id, Begun::State::created};
+  });
+}
+
+Result<void> SqliteStore::finish_run(const RunResult& result) {
+  TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
+  return database_->write([&](Connection& connection) -> Result<void> {
+    TRACEWEIR_TRY(place, close_run(connection, result));
+    connection.execute("INSERT INTO run_document (run_seq, report, verdict) VALUES (?1, ?2, ?3)", place.run,
+                       result.report_json, result.verdict_json);
+    return add_values(connection, place, result);
+  });
+}
+
+Result<std::optional<RunRecord>> SqliteStore::run(std::string_view project, std::string_view id) {
+  return database_->read([&](Connection& connection) -> Result<std::optional<RunRecord>> {
+    Query query = connection.query(std::string(select_runs) + " WHERE r.id = ?1 AND p.name = ?2", id, project);
+    auto records = records_of(connection, query, Documents::with);
+    if (records.empty()) return std::nullopt;
+    return std::move(records.front());
+  });
+}
+
+Result<std::vector<RunRecord>> SqliteStore::runs(const RunFilter& filter) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
+    const auto outcome = filter.outcome ? std::optional(gate::word(*filter.outcome)) : std::nullopt;
+    Query query =
+        connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0), filter.branch,
+                         filter.commit, filter.workload, outcome, filter.since, filter.until, filter.before);
+    return records_of(connection, query, Documents::without);
+  });
+}
+
+Result<std::vector<RunRecord>> SqliteStore::runs_of_commit(std::string_view project, std::string_view workload,
+                                                           std::string_view commit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
+    Query query =
+        connection.query(std::string(select_runs) +
+                             " WHERE p.name = ?1 AND r.commit_sha = ?2 AND (?3 = '' OR l.workload = ?3) ORDER BY r.seq",
+                         project, commit, workload);
+    return records_of(connection, query, Documents::with);
+  });
+}
+
+Result<std::vector<RunRecord>> SqliteStore::unfinished_runs() {
+  return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
+    Query query =
+        connection.query(std::string(select_runs) + " WHERE r.status IN ('pending', 'analysing') ORDER BY r.seq");
+    return records_of(connection, query, Documents::without);
+  });
+}
+
+}  // namespace traceweir::store

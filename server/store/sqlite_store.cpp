@@ -1,0 +1,253 @@
+#include "server/store/sqlite_store.hpp"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <set>
+
+namespace traceweir::store {
+namespace {
+
+std::string sha256_hex(std::string_view text) {
+  const std::string bytes(text);
+  unsigned char hash[SHA256_DIGEST_LENGTH];
+  ::SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash);
+  constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  for (const unsigned char byte : hash) {
+    hex += digits[byte >> 4];
+    hex += digits[byte & 15];
+  }
+  return hex;
+}
+
+void note(Connection& connection, const AuditEntry& entry) {
+  connection.execute("INSERT INTO audit (at_us, project, actor, action, detail) VALUES (?1, ?2, ?3, ?4, ?5)", entry.at,
+                     entry.project, entry.actor, entry.action, entry.detail);
+}
+
+constexpr std::string_view select_projects =
+    "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us "
+    "FROM project p LEFT JOIN policy y ON y.sha256 = p.policy_sha256";
+
+Project project_of(Query& row) {
+  Project project;
+  std::string mode, source, access;
+  row.read(project.name, mode, source, access, project.policy, project.created_at);
+  project.mode = known(mode_of(mode));
+  project.policy_source = known(policy_source_of(source));
+  project.read_access = known(read_access_of(access));
+  return project;
+}
+
+constexpr std::string_view select_tokens =
+    "SELECT t.id, t.secret_sha256, coalesce(p.name, ''), t.can_upload, t.can_read, t.can_admin, t.note, t.created_us, "
+    "t.expires_us, t.revoked_us FROM token t LEFT JOIN project p ON p.id = t.project_id";
+
+Token token_of(Query& row) {
+  Token token;
+  row.read(token.id, token.secret_sha256, token.project, token.scopes.upload, token.scopes.read, token.scopes.admin,
+           token.note, token.created_at, token.expires_at, token.revoked_at);
+  return token;
+}
+
+std::vector<std::string> parents_of(Connection& connection, std::int64_t project, std::string_view sha) {
+  std::vector<std::string> parents;
+  Query query = connection.query(
+      "SELECT parent FROM commit_parent WHERE project_id = ?1 AND sha = ?2 ORDER BY position", project, sha);
+  while (query.next()) query.read(parents.emplace_back());
+  return parents;
+}
+
+void put_commit(Connection& connection, std::int64_t project, const Commit& commit) {
+  connection.execute(
+      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author) VALUES (?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT (project_id, sha) DO UPDATE SET "
+      "committed_us = coalesce(commit_node.committed_us, excluded.committed_us), "
+      "subject = CASE WHEN commit_node.subject = '' THEN excluded.subject ELSE commit_node.subject END, "
+      "author = CASE WHEN commit_node.author = '' THEN excluded.author ELSE commit_node.author END",
+      project, commit.sha, commit.committed_at, commit.subject, commit.author);
+  if (!parents_of(connection, project, commit.sha).empty()) return;
+  std::int64_t position = 0;
+  for (const std::string& parent : commit.parents)
+    connection.execute("INSERT INTO commit_parent (project_id, sha, position, parent) VALUES (?1, ?2, ?3, ?4)", project,
+                       commit.sha, position++, parent);
+}
+
+bool knows_commit(Connection& connection, std::int64_t project, std::string_view sha) {
+  return connection.query("SELECT 1 FROM commit_node WHERE project_id = ?1 AND sha = ?2", project, sha).next();
+}
+
+std::optional<std::string> first_parent(Connection& connection, std::int64_t project, std::string_view sha) {
+  std::optional<std::string> parent;
+  Query query = connection.query("SELECT parent FROM commit_parent WHERE project_id = ?1 AND sha = ?2 AND position = 0",
+                                 project, sha);
+  if (query.next()) query.read(parent);
+  return parent;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> project_number(Connection& connection, std::string_view name) {
+  std::optional<std::int64_t> number;
+  Query query = connection.query("SELECT id FROM project WHERE name = ?1", name);
+  if (query.next()) query.read(number);
+  return number;
+}
+
+std::optional<std::string> keep_policy(Connection& connection, std::string_view toml) {
+  if (toml.empty()) return std::nullopt;
+  std::string hash = sha256_hex(toml);
+  connection.execute("INSERT INTO policy (sha256, toml) VALUES (?1, ?2) ON CONFLICT (sha256) DO NOTHING", hash, toml);
+  return hash;
+}
+
+Result<std::unique_ptr<Store>> open_sqlite_store(std::string_view path, Opening opening) {
+  if (path.empty() || path.find('\0') != path.npos)
+    return fail(ErrorCode::bad_config, "store: sqlite:PATH needs the path of a file");
+  if (path == ":memory:") return fail(ErrorCode::bad_config, "store: sqlite::memory: would forget every run");
+  // Absolute, so that SQLite cannot take a name such as `file:x?mode=memory` for a URI.
+  std::error_code error;
+  const auto file = std::filesystem::absolute(path, error);
+  if (error) return fail(ErrorCode::store_unavailable, "store " + std::string(path) + ": " + error.message());
+  TRACEWEIR_TRY(database, SqliteDatabase::open(file, opening));
+  return std::make_unique<SqliteStore>(std::move(database));
+}
+
+Result<std::optional<Project>> SqliteStore::project(std::string_view name) {
+  return database_->read([&](Connection& connection) -> Result<std::optional<Project>> {
+    Query query = connection.query(std::string(select_projects) + " WHERE p.name = ?1", name);
+    if (!query.next()) return std::nullopt;
+    return project_of(query);
+  });
+}
+
+Result<std::vector<Project>> SqliteStore::projects() {
+  return database_->read([&](Connection& connection) -> Result<std::vector<Project>> {
+    std::vector<Project> projects;
+    Query query = connection.query(std::string(select_projects) + " ORDER BY p.name");
+    while (query.next()) projects.push_back(project_of(query));
+    return projects;
+  });
+}
+
+Result<void> SqliteStore::put_project(const Project& project, const AuditEntry& audit) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto policy = keep_policy(connection, project.policy);
+    connection.execute(
+        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, "
+        "policy_source = excluded.policy_source, read_access = excluded.read_access, "
+        "policy_sha256 = excluded.policy_sha256",
+        project.name, word(project.mode), word(project.policy_source), word(project.read_access), policy,
+        project.created_at);
+    note(connection, audit);
+    return {};
+  });
+}
+
+Result<std::optional<Token>> SqliteStore::token(std::string_view id) {
+  return database_->read([&](Connection& connection) -> Result<std::optional<Token>> {
+    Query query = connection.query(std::string(select_tokens) + " WHERE t.id = ?1", id);
+    if (!query.next()) return std::nullopt;
+    return token_of(query);
+  });
+}
+
+Result<std::vector<Token>> SqliteStore::tokens() {
+  return database_->read([&](Connection& connection) -> Result<std::vector<Token>> {
+    std::vector<Token> tokens;
+    Query query = connection.query(std::string(select_tokens) + " ORDER BY t.created_us, t.id");
+    while (query.next()) tokens.push_back(token_of(query));
+    return tokens;
+  });
+}
+
+Result<void> SqliteStore::add_token(const Token& token, const AuditEntry& audit) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto project = project_number(connection, token.project);
+    if (!project && !token.project.empty()) return fail(ErrorCode::not_found, "project: no such project");
+    const auto added = connection.execute(
+        "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
+        "expires_us, revoked_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+        token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
+        token.created_at, token.expires_at, token.revoked_at);
+    if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
+    note(connection, audit);
+    return {};
+  });
+}
+
+Result<void> SqliteStore::revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto changed =
+        connection.execute("UPDATE token SET revoked_us = coalesce(revoked_us, ?2) WHERE id = ?1", id, at);
+    if (changed == 0) return fail(ErrorCode::not_found, "token: no such token");
+    note(connection, audit);
+    return {};
+  });
+}
+
+Result<void> SqliteStore::put_commits(std::string_view project, std::span<const Commit> commits) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto number = project_number(connection, project);
+    if (!number) return fail(ErrorCode::not_found, "project: no such project");
+    for (const Commit& commit : commits) put_commit(connection, *number, commit);
+    return {};
+  });
+}
+
+Result<std::optional<Commit>> SqliteStore::commit(std::string_view project, std::string_view sha) {
+  return database_->read([&](Connection& connection) -> Result<std::optional<Commit>> {
+    const auto number = project_number(connection, project);
+    if (!number) return std::nullopt;
+    Query query = connection.query(
+        "SELECT sha, committed_us, subject, author FROM commit_node WHERE project_id = ?1 AND sha = ?2", *number, sha);
+    if (!query.next()) return std::nullopt;
+    Commit commit;
+    query.read(commit.sha, commit.committed_at, commit.subject, commit.author);
+    commit.parents = parents_of(connection, *number, sha);
+    return commit;
+  });
+}
+
+Result<std::vector<std::string>> SqliteStore::first_parents(std::string_view project, std::string_view sha,
+                                                            std::int64_t limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<std::string>> {
+    std::vector<std::string> line;
+    const auto number = project_number(connection, project);
+    if (!number || !knows_commit(connection, *number, sha)) return line;
+    // A graph that a client made up may be a circle: no commit is visited twice.
+    std::set<std::string, std::less<>> visited;
+    std::optional<std::string> next(sha);
+    while (next && std::ssize(line) < limit && visited.insert(*next).second) {
+      line.push_back(*next);
+      next = first_parent(connection, *number, *next);
+    }
+    return line;
+  });
+}
+
+Result<std::vector<AuditEntry>> SqliteStore::audit(std::string_view project, std::int64_t limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditEntry>> {
+    std::vector<AuditEntry> entries;
+    const std::string_view where = project.empty() ? "" : " WHERE project = ?2";
+    const std::string sql =
+        "SELECT at_us, project, actor, action, detail FROM audit" + std::string(where) + " ORDER BY seq DESC LIMIT ?1";
+    Query query = project.empty() ? connection.query(sql, std::max<std::int64_t>(limit, 0))
+                                  : connection.query(sql, std::max<std::int64_t>(limit, 0), project);
+    while (query.next()) {
+      AuditEntry& entry = entries.emplace_back();
+      query.read(entry.at, entry.project, entry.actor, entry.action, entry.detail);
+    }
+    return entries;
+  });
+}
+
+Result<bool> SqliteStore::blob_in_use(std::string_view sha256) {
+  return database_->read([&](Connection& connection) -> Result<bool> {
+    return connection.query("SELECT 1 FROM upload WHERE sha256 = ?1 LIMIT 1", sha256).next();
+  });
+}
+
+}  // namespace traceweir::store

@@ -1,0 +1,70 @@
+// For: the Store on one SQLite file: one host, one service. Not for: connections and transactions
+// (sqlite_database.hpp). The verbs are in sqlite_store.cpp (projects, tokens, commits, audit), sqlite_runs.cpp and
+// sqlite_series.cpp (baseline, history); no other file of the service sees SQL of SQLite.
+#pragma once
+
+#include <sqlite3.h>
+
+#include "server/store/sqlite_database.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::store {
+
+/// Opens the store in the file `path`. Errors: bad_config (an empty path, `:memory:`), store_unavailable.
+Result<std::unique_ptr<Store>> open_sqlite_store(std::string_view path, Opening opening);
+
+/// What each verb promises: store.hpp.
+class SqliteStore final : public Store {
+ public:
+  explicit SqliteStore(std::unique_ptr<SqliteDatabase> database) : database_(std::move(database)) {}
+
+  Result<void> ready() override { return database_->ready(); }
+
+  Result<std::optional<Project>> project(std::string_view name) override;
+  Result<std::vector<Project>> projects() override;
+  Result<void> put_project(const Project& project, const AuditEntry& audit) override;
+  Result<std::optional<Token>> token(std::string_view id) override;
+  Result<std::vector<Token>> tokens() override;
+  Result<void> add_token(const Token& token, const AuditEntry& audit) override;
+  Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
+
+  Result<void> put_commits(std::string_view project, std::span<const Commit> commits) override;
+  Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) override;
+  Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
+                                                 std::int64_t limit) override;
+
+  Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  Result<void> finish_run(const RunResult& result) override;
+  Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) override;
+  Result<std::vector<RunRecord>> runs(const RunFilter& filter) override;
+  Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
+                                                std::string_view commit) override;
+  Result<std::vector<RunRecord>> unfinished_runs() override;
+
+  Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
+  Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
+  Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) override;
+
+  Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
+  Result<bool> blob_in_use(std::string_view sha256) override;
+
+ private:
+  std::unique_ptr<SqliteDatabase> database_;
+};
+
+// Steps that several verbs share. All throw SQLite::Exception.
+
+/// The value behind a stored word. The schema admits no other words, so one that we do not know is a damaged file.
+template <typename T>
+T known(const std::optional<T>& value) {
+  if (!value) throw SQLite::Exception("a stored word is unknown: the file is damaged", SQLITE_CORRUPT);
+  return *value;
+}
+
+/// The row number of a project.
+std::optional<std::int64_t> project_number(Connection& connection, std::string_view name);
+
+/// Keeps a policy text; returns its SHA-256 in hex, or nothing for the empty text.
+std::optional<std::string> keep_policy(Connection& connection, std::string_view toml);
+
+}  // namespace traceweir::store

@@ -1,0 +1,48 @@
+#include "server/store/store.hpp"
+
+#include "analyzer/core/words.hpp"
+#include "server/store/sqlite_store.hpp"
+
+namespace traceweir::store {
+namespace {
+
+constexpr Word<Mode> modes[] = {{Mode::gate, "gate"}, {Mode::observe, "observe"}};
+
+constexpr Word<PolicySource> policy_sources[] = {{PolicySource::repository, "repository"},
+                                                 {PolicySource::server, "server"}};
+
+constexpr Word<ReadAccess> read_accesses[] = {{ReadAccess::token, "token"}, {ReadAccess::everyone, "public"}};
+
+constexpr Word<RunStatus> run_statuses[] = {{RunStatus::pending, "pending"},
+                                            {RunStatus::analysing, "analysing"},
+                                            {RunStatus::judged, "judged"},
+                                            {RunStatus::rejected, "rejected"}};
+
+struct Engine {
+  std::string_view scheme;
+  Result<std::unique_ptr<Store>> (*open)(std::string_view address, Opening opening);
+};
+
+constexpr Engine engines[] = {{"sqlite:", &open_sqlite_store}};
+
+/// The part of a URL that may be shown: what follows it can hold a password.
+std::string scheme_of(std::string_view url) { return std::string(url.substr(0, url.find(':'))); }
+
+}  // namespace
+
+std::string_view word(Mode mode) { return word_of(modes, mode); }
+std::optional<Mode> mode_of(std::string_view word) { return value_of(modes, word); }
+std::string_view word(PolicySource source) { return word_of(policy_sources, source); }
+std::optional<PolicySource> policy_source_of(std::string_view word) { return value_of(policy_sources, word); }
+std::string_view word(ReadAccess access) { return word_of(read_accesses, access); }
+std::optional<ReadAccess> read_access_of(std::string_view word) { return value_of(read_accesses, word); }
+std::string_view word(RunStatus status) { return word_of(run_statuses, status); }
+std::optional<RunStatus> run_status_of(std::string_view word) { return value_of(run_statuses, word); }
+
+Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening) {
+  for (const Engine& engine : engines)
+    if (url.starts_with(engine.scheme)) return engine.open(url.substr(engine.scheme.size()), opening);
+  return fail(ErrorCode::bad_config, "store: \"" + scheme_of(url) + "\" is no store of this program; use sqlite:PATH");
+}
+
+}  // namespace traceweir::store

@@ -1,0 +1,100 @@
+// The commit graph.
+#include "tests/contract/samples.hpp"
+#include "tests/contract/store_under_test.hpp"
+
+using namespace traceweir;
+using namespace traceweir::contract;
+using namespace traceweir::store;
+
+namespace {
+
+using Shas = std::vector<std::string>;
+
+void put(Store& store, std::initializer_list<Commit> commits) {
+  must(store.put_commits("llama", std::vector<Commit>(commits)));
+}
+
+}  // namespace
+
+TEST_CASE("store: a commit is kept whole, and only in its project") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    add_project(*store, "bert");
+    put(*store, {{"c", {"b", "x"}, at(3), "third", "ann"}});
+    const Commit kept = must(store->commit("llama", "c")).value();
+    CHECK(kept.sha == "c");
+    CHECK(kept.parents == Shas{"b", "x"});
+    CHECK(kept.committed_at == at(3));
+    CHECK(kept.subject == "third");
+    CHECK(kept.author == "ann");
+    CHECK_FALSE(must(store->commit("llama", "b")).has_value());
+    CHECK_FALSE(must(store->commit("bert", "c")).has_value());
+    CHECK_FALSE(must(store->commit("nowhere", "c")).has_value());
+  });
+}
+
+TEST_CASE("store: commits fill in what was unknown and never empty or change what is known") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    put(*store, {{"c", {}, std::nullopt, "", ""}});
+    put(*store, {{"c", {"b"}, std::nullopt, "third", ""}});
+    put(*store, {{"c", {}, at(3), "", "ann"}});
+    put(*store, {{"c", {"z", "y"}, at(9), "changed", "eve"}});
+    put(*store, {{"c", {}, std::nullopt, "", ""}});
+    const Commit kept = must(store->commit("llama", "c")).value();
+    CHECK(kept.parents == Shas{"b"});
+    CHECK(kept.committed_at == at(3));
+    CHECK(kept.subject == "third");
+    CHECK(kept.author == "ann");
+  });
+}
+
+TEST_CASE("store: commits of no project are refused, and no commits are fine") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    const Commit commit{"c", {}, std::nullopt, "", ""};
+    CHECK(error_of(store->put_commits("llama", std::span(&commit, 1))) == ErrorCode::not_found);
+    add_project(*store);
+    put(*store, {});
+  });
+}
+
+TEST_CASE("store: first parents, as far as they are known") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    // d is a merge: its second parent x is not of the line. `a` is named, but was never described.
+    put(*store, {{"e", {"d"}, std::nullopt, "", ""},
+                 {"d", {"c", "x"}, std::nullopt, "", ""},
+                 {"c", {"b"}, std::nullopt, "", ""},
+                 {"x", {"b"}, std::nullopt, "", ""},
+                 {"b", {"a"}, std::nullopt, "", ""},
+                 {"loop1", {"loop2"}, std::nullopt, "", ""},
+                 {"loop2", {"loop1"}, std::nullopt, "", ""},
+                 {"self", {"self"}, std::nullopt, "", ""}});
+    struct Row {
+      const char* start;
+      std::int64_t limit;
+      Shas want;
+    };
+    const Row rows[] = {
+        {"e", 100, {"e", "d", "c", "b", "a"}},
+        {"e", 3, {"e", "d", "c"}},
+        {"e", 0, {}},
+        {"e", -5, {}},
+        {"b", 100, {"b", "a"}},
+        {"a", 100, {}},
+        {"unknown", 100, {}},
+        {"loop1", 100, {"loop1", "loop2"}},
+        {"self", 100, {"self"}},
+    };
+    for (const Row& row : rows) {
+      CAPTURE(row.start);
+      CAPTURE(row.limit);
+      CHECK(must(store->first_parents("llama", row.start, row.limit)) == row.want);
+    }
+    CHECK(must(store->first_parents("nowhere", "e", 100)).empty());
+  });
+}

@@ -1,0 +1,53 @@
+#include "tests/contract/store_under_test.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace traceweir::contract {
+namespace {
+
+class SqliteUnderTest final : public StoreUnderTest {
+ public:
+  SqliteUnderTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "traceweir-contract-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+  }
+  ~SqliteUnderTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::string url() const override { return "sqlite:" + file().string(); }
+
+  void pretend_newer_schema() override {
+    SQLite::Database database(file(), SQLite::OPEN_READWRITE);
+    database.exec("INSERT INTO schema_version (version, name, sha256, applied_us) VALUES (9000, 'V9000', '', 0)");
+  }
+
+  std::string damage() override {
+    SQLite::Database database(file(), SQLite::OPEN_READWRITE);
+    const std::string answer = database.execAndGet("PRAGMA integrity_check").getString();
+    if (answer != "ok") return answer;
+    SQLite::Statement orphans(database, "PRAGMA foreign_key_check");
+    return orphans.executeStep() ? "a row of " + orphans.getColumn(0).getString() + " refers to nothing" : "";
+  }
+
+ private:
+  std::filesystem::path file() const { return folder_ / "store.db"; }
+
+  std::filesystem::path folder_;
+};
+
+constexpr StoreKind kinds[] = {
+    {"sqlite", []() -> std::unique_ptr<StoreUnderTest> { return std::make_unique<SqliteUnderTest>(); }},
+};
+
+}  // namespace
+
+std::span<const StoreKind> store_kinds() { return kinds; }
+
+}  // namespace traceweir::contract
