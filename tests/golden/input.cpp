@@ -1,0 +1,65 @@
+#include "tests/golden/input.hpp"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace traceweir::golden {
+namespace {
+
+std::filesystem::path input_of(const std::filesystem::path& folder) {
+  std::filesystem::path found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().stem() != "input") continue;
+    if (!found.empty()) throw std::runtime_error("two inputs in " + folder.string());
+    found = entry.path();
+  }
+  if (found.empty()) throw std::runtime_error("no input in " + folder.string());
+  return found;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void build_database(const std::filesystem::path& file, const std::string& sql) {
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open(file.c_str(), &raw);
+  const std::unique_ptr<sqlite3, int (*)(sqlite3*)> database(raw, &sqlite3_close);
+  if (opened != SQLITE_OK || sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    throw std::runtime_error("input.sql: " + std::string(sqlite3_errmsg(raw)));
+}
+
+std::filesystem::path own_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "traceweir_golden_XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+  return name;
+}
+
+}  // namespace
+
+Input::Input(const std::filesystem::path& folder) : path_(input_of(folder)) {
+  if (path_.extension() != ".sql") return;
+  const std::string sql = text_of(path_);
+  built_ = own_folder();
+  path_ = built_ / "input.sqlite";
+  try {
+    build_database(path_, sql);
+  } catch (...) {
+    std::filesystem::remove_all(built_);
+    throw;
+  }
+}
+
+Input::~Input() {
+  std::error_code ignored;
+  if (!built_.empty()) std::filesystem::remove_all(built_, ignored);
+}
+
+}  // namespace traceweir::golden
