@@ -23,7 +23,7 @@ namespace traceweir::analysis {
 
 /// What one analysis may cost.
 struct AnalysisLimits {
-  std::chrono::seconds analysis_time_max{120};                          ///< the child's CPU time, and its wall time
+  std::chrono::milliseconds analysis_time_max{120'000};  ///< the child's CPU time (in whole seconds), and its wall time
   std::uint64_t analysis_memory_max = std::uint64_t{4} << 30;           ///< address space; 0: no limit (sanitizers)
   std::uint64_t descriptors_max = 64;                                   ///< open files of the child
   std::size_t report_bytes_max = report::report_bytes_max + 64 * 1024;  ///< of stdout

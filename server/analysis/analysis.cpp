@@ -1,0 +1,168 @@
+#include "server/analysis/analysis.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "analyzer/core/text.hpp"
+#include "server/analysis/child.hpp"
+
+namespace traceweir::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int refused_exit_code = 3;
+constexpr std::size_t error_line_bytes_max = 8 * 1024;
+constexpr std::size_t last_words_bytes_max = 300;
+
+/// What the child may say of a file. Another word from it is no more than a breach of its contract.
+constexpr std::array<ErrorCode, 8> refusals = {
+    ErrorCode::unknown_format,  ErrorCode::not_a_trace,  ErrorCode::unsupported_format,   ErrorCode::malformed_trace,
+    ErrorCode::trace_too_large, ErrorCode::empty_upload, ErrorCode::unsupported_encoding, ErrorCode::usage};
+
+std::vector<std::string> command_for(const fs::path& program, const fs::path& file, const AnalysisOptions& options) {
+  std::vector<std::string> words = {program.string(), "analyze", "--json"};
+  // As one word with its option, so that a value that begins with a dash stays a value.
+  if (options.window) words.push_back("--window=" + *options.window);
+  if (options.steps) words.push_back("--steps=" + *options.steps);
+  if (options.skip_steps) words.push_back("--skip=" + std::to_string(*options.skip_steps));
+  words.insert(words.end(), {"--", fs::absolute(file).string()});
+  return words;
+}
+
+/// The last line that says something, for the message.
+std::string last_words(std::string_view err) {
+  const std::size_t end = err.find_last_not_of(" \r\n\t");
+  if (end == std::string_view::npos) return "";
+  err = err.substr(0, end + 1);
+  const std::size_t begin = err.find_last_of('\n');
+  return "; it said: " + clean_text(err.substr(begin == std::string_view::npos ? 0 : begin + 1), last_words_bytes_max);
+}
+
+tl::unexpected<Error> died(const std::string& how, const ChildEnd& end) {
+  return fail(ErrorCode::analysis_failed, "the analysing process " + how + last_words(end.err));
+}
+
+tl::unexpected<Error> too_long(const AnalysisLimits& limits) {
+  return fail(ErrorCode::analysis_timeout, "the analysis took longer than analysis_time_max = " +
+                                               std::to_string(limits.analysis_time_max.count()) + " ms");
+}
+
+/// Shape: {"error": {"code": "malformed_trace", "message": "…"}}, one line.
+Error refusal_of(const ChildEnd& end) {
+  const Error breach{ErrorCode::analysis_failed,
+                     "the analysing process refused the file without saying why" + last_words(end.err)};
+  if (end.out.size() > error_line_bytes_max) return breach;
+  const auto json = nlohmann::json::parse(end.out, nullptr, false);
+  if (!json.is_object() || !json.contains("error") || !json["error"].is_object()) return breach;
+  const auto code = json["error"].find("code");
+  const auto message = json["error"].find("message");
+  if (code == json["error"].end() || !code->is_string() || message == json["error"].end() || !message->is_string())
+    return breach;
+  const auto& text = code->get_ref<const std::string&>();
+  const auto known = std::find_if(refusals.begin(), refusals.end(), [&](ErrorCode row) { return word(row) == text; });
+  if (known == refusals.end()) return breach;
+  // What is a wrong command line for the child was a wrong query of our client's: window, steps, skip.
+  const ErrorCode meant = *known == ErrorCode::usage ? ErrorCode::bad_query : *known;
+  return {meant, clean_text(message->get_ref<const std::string&>(), 2 * name_bytes_max)};
+}
+
+struct SignalWord {
+  int number;
+  const char* how;
+};
+constexpr std::array<SignalWord, 6> signal_words = {{
+    {SIGKILL, "was killed by the system, probably for want of memory"},
+    {SIGSEGV, "crashed (SIGSEGV)"},
+    {SIGABRT, "crashed (SIGABRT)"},
+    {SIGBUS, "crashed (SIGBUS)"},
+    {SIGXFSZ, "tried to write a file (SIGXFSZ)"},
+    {SIGSYS, "tried a forbidden system call (SIGSYS)"},
+}};
+
+tl::unexpected<Error> killed_by(const ChildEnd& end, const AnalysisLimits& limits) {
+  if (end.code == SIGXCPU) return too_long(limits);
+  for (const SignalWord& row : signal_words)
+    if (row.number == end.code) return died(row.how, end);
+  return died("was killed by signal " + std::to_string(end.code), end);
+}
+
+bool is_out_of_memory(const ChildEnd& end) {
+  return end.err.find("bad_alloc") != std::string::npos || end.err.find("out of memory") != std::string::npos;
+}
+
+Result<report::Report> report_from(const ChildEnd& end, const AnalysisOptions& options) {
+  Result<report::Report> report = report::from_json(end.out);
+  if (!report) return died("gave a report that breaks its contract: " + report.error().message, end);
+  for (report::RankReport& rank : report->ranks) {
+    // The child saw a file of our naming; the client's name and the hash that we took are what the reader wants.
+    if (!options.name.empty()) rank.trace.name = clean_text(fs::path(options.name).filename().string());
+    if (!options.sha256.empty()) rank.trace.sha256 = options.sha256;
+  }
+  return report;
+}
+
+Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& options, const AnalysisLimits& limits) {
+  using How = ChildEnd::How;
+  if (end.how == How::timed_out) return too_long(limits);
+  if (end.how == How::stopped) return fail(ErrorCode::analysis_failed, "the service is stopping");
+  if (end.how == How::too_talkative)
+    return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
+  if (end.how == How::exited && end.code == 0) return report_from(end, options);
+  if (end.how == How::exited && end.code == refused_exit_code) return tl::unexpected(refusal_of(end));
+  if (is_out_of_memory(end))
+    return died("ran out of memory; analysis_memory_max is " + std::to_string(limits.analysis_memory_max) + " bytes",
+                end);
+  if (end.how == How::exited) return died("ended with exit code " + std::to_string(end.code), end);
+  return killed_by(end, limits);
+}
+
+bool holds_nul(const std::optional<std::string>& text) { return text && text->find('\0') != std::string::npos; }
+
+}  // namespace
+
+struct Analysis::Impl {
+  fs::path program;
+  AnalysisLimits limits;
+  Children children;
+};
+
+Result<fs::path> program_beside_us() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path() / "traceweir";
+  if (!error && ::access(program.c_str(), X_OK) == 0) return program;
+  return fail(ErrorCode::bad_config, "the analyzer " + program.string() + " is not there, or cannot be run");
+}
+
+Analysis::Analysis(fs::path program, AnalysisLimits limits) : impl_(std::make_unique<Impl>()) {
+  impl_->program = fs::absolute(program);
+  impl_->limits = limits;
+}
+
+Analysis::Analysis(Analysis&&) noexcept = default;
+Analysis& Analysis::operator=(Analysis&&) noexcept = default;
+
+Analysis::~Analysis() {
+  if (impl_) stop();
+}
+
+void Analysis::stop() { impl_->children.stop(); }
+
+Result<report::Report> Analysis::report_of(const fs::path& file, const AnalysisOptions& options) const {
+  if (holds_nul(options.window) || holds_nul(options.steps))
+    return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
+  const AnalysisLimits& limits = impl_->limits;
+  const ChildLimits child{limits.analysis_time_max, limits.analysis_memory_max, limits.descriptors_max,
+                          limits.report_bytes_max, limits.message_bytes_max};
+  TRACEWEIR_TRY(end, impl_->children.run(command_for(impl_->program, file, options), child));
+  return outcome_of(end, options, limits);
+}
+
+}  // namespace traceweir::analysis

@@ -1,0 +1,190 @@
+#include "server/analysis/child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "server/analysis/spawn.hpp"
+
+namespace traceweir::analysis {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t piece_bytes = std::size_t{64} * 1024;
+constexpr std::size_t pipe_bytes_max = std::size_t{1} << 20;
+
+tl::unexpected<Error> cannot_start(const std::string& program, int number) {
+  return fail(ErrorCode::io_failed,
+              "the program " + program + " cannot be started: " + std::generic_category().message(number));
+}
+
+/// The C library's own wrapper cannot be linked from C++ in Debian 12.
+int pidfd_of(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)); }
+
+/// The child and everything it has started.
+void kill_group(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  ::kill(-pid, SIGKILL);
+}
+
+/// One end of a pipe that is read without ever waiting.
+class Outlet {
+ public:
+  explicit Outlet(Descriptor end) : end_(std::move(end)) { ::fcntl(end_.get(), F_SETFL, O_NONBLOCK); }
+
+  [[nodiscard]] pollfd wish() const { return {end_.get(), POLLIN, 0}; }  // a closed one is -1, which poll passes over
+
+  /// Takes what is there, into `text`; stops above `bytes_max`.
+  void drain(std::string& text, std::size_t bytes_max) {
+    std::array<char, piece_bytes> piece;
+    while (end_.get() >= 0 && text.size() <= bytes_max) {
+      const ssize_t count = ::read(end_.get(), piece.data(), piece.size());
+      if (count > 0) {
+        text.append(piece.data(), static_cast<std::size_t>(count));
+      } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+        end_.close();
+      } else if (errno == EAGAIN) {
+        return;
+      }
+    }
+  }
+
+  /// As drain, but keeps the last `bytes_max` bytes. Takes no more than a pipe can hold, so that a writer without end
+  /// cannot keep us here.
+  void drain_tail(std::string& text, std::size_t bytes_max) {
+    drain(fresh_, pipe_bytes_max);
+    text += fresh_;
+    fresh_.clear();
+    if (text.size() > bytes_max) text.erase(0, text.size() - bytes_max);
+  }
+
+ private:
+  Descriptor end_;
+  std::string fresh_;
+};
+
+int wait_ms(Clock::time_point until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+}
+
+/// Watches one child until it has ended, and fills in everything but its exit status.
+class Watch {
+ public:
+  Watch(pid_t pid, Descriptor pidfd, Descriptor out, Descriptor err)
+      : pid_(pid), pidfd_(std::move(pidfd)), out_(std::move(out)), err_(std::move(err)) {}
+
+  ChildEnd until_end(const ChildLimits& limits) {
+    const Clock::time_point deadline = Clock::now() + limits.time_max;
+    ChildEnd end;
+    bool ended = false;
+    while (!ended) {
+      std::array<pollfd, 3> wishes = {pollfd{pidfd_.get(), POLLIN, 0}, out_.wish(), err_.wish()};
+      ::poll(wishes.data(), wishes.size(), killed_ ? -1 : wait_ms(deadline));
+      ended = wishes[0].revents != 0;
+      if (ended) kill_group(pid_);  // whatever it started goes with it, and cannot hold the pipes
+      out_.drain(end.out, limits.out_bytes_max);
+      err_.drain_tail(end.err, limits.err_bytes_max);
+      if (end.out.size() > limits.out_bytes_max) end_it(end, ChildEnd::How::too_talkative);
+      if (!ended && Clock::now() >= deadline) end_it(end, ChildEnd::How::timed_out);
+    }
+    return end;
+  }
+
+ private:
+  void end_it(ChildEnd& end, ChildEnd::How how) {
+    if (std::exchange(killed_, true)) return;
+    end.how = how;
+    kill_group(pid_);
+  }
+
+  pid_t pid_;
+  Descriptor pidfd_;
+  Outlet out_;
+  Outlet err_;
+  bool killed_ = false;
+};
+
+}  // namespace
+
+Result<pid_t> Children::start(const std::vector<std::string>& command, const ChildLimits& limits, int out, int err) {
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing.get() < 0) return cannot_start(command.front(), errno);
+  TRACEWEIR_TRY(failure, make_pipe());
+  const Command prepared(command);
+  pid_t pid = -1;
+  {
+    // Held over the fork, so that stop() either sees this child or keeps it from starting.
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return fail(ErrorCode::analysis_failed, "the service is stopping");
+    pid = spawn(prepared, limits, {nothing.get(), out, err, failure.write.get()});
+    if (pid < 0) return cannot_start(command.front(), errno);
+    running_.insert(pid);
+  }
+  failure.write.close();
+  int number = 0;
+  ssize_t count = -1;
+  do {
+    count = ::read(failure.read.get(), &number, sizeof number);
+  } while (count < 0 && errno == EINTR);
+  if (count == 0) return pid;  // the pipe ended with the exec: the program runs
+  reap(pid);
+  return cannot_start(command.front(), number);
+}
+
+Result<ChildEnd> Children::run(const std::vector<std::string>& command, const ChildLimits& limits) {
+  TRACEWEIR_TRY(out, make_pipe());
+  TRACEWEIR_TRY(err, make_pipe());
+  TRACEWEIR_TRY(pid, start(command, limits, out.write.get(), err.write.get()));
+  out.write.close();
+  err.write.close();
+  Descriptor pidfd(pidfd_of(pid));
+  if (pidfd.get() < 0) {
+    const int number = errno;
+    kill_group(pid);
+    reap(pid);
+    return cannot_start(command.front(), number);
+  }
+  ChildEnd end = Watch(pid, std::move(pidfd), std::move(out.read), std::move(err.read)).until_end(limits);
+  const int status = reap(pid);
+  if (end.how != ChildEnd::How::exited) return end;
+  if (WIFSIGNALED(status)) end.how = stopped() ? ChildEnd::How::stopped : ChildEnd::How::signalled;
+  end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  return end;
+}
+
+int Children::reap(pid_t pid) {
+  siginfo_t about{};
+  // Waits without the lock and without freeing the id; then frees it under the lock, so that stop() never signals an id
+  // that has gone to another process.
+  while (::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  const std::lock_guard lock(mutex_);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  running_.erase(pid);
+  return status;
+}
+
+bool Children::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+void Children::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const pid_t pid : running_) kill_group(pid);
+}
+
+}  // namespace traceweir::analysis
