@@ -1,6 +1,7 @@
 // For: the catalogue: every metric with id, unit, better side, meaning and function. Adding one = one function in its
 // family's pair + one row in the table here + a golden case + a row in docs/metrics.md.
 // Ids are stored in databases: never rename one, only retire it.
+// Not for: how a metric is computed (its family's pair).
 #pragma once
 
 #include <optional>

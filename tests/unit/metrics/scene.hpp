@@ -1,4 +1,5 @@
 // For: small timelines by hand, in a few words per row. Times are in microseconds, so that tests read like drawings.
+// Not for: traces as files (tools/make_trace).
 #pragma once
 
 #include <string>
