@@ -1,5 +1,5 @@
 // For: names → kind of communication, as one versioned table (core/version.hpp: classifier_version).
-// The kind is usable from a name; algorithm and protocol are not facts (docs/formats) and are never read.
+// Not for: algorithm and protocol; they stand in names too, but are not facts (docs/formats).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// For: the table of formats. Adding a format is a pair of files and a row here.
+// For: the table of formats. Adding a format is a pair of files and a row here. Not for: telling what is no trace
+// (sniff.hpp).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// For: what the name of a Kineto memory row says about the copy.
+// For: what the name of a Kineto memory row says about the copy. Not for: its size and time.
 #pragma once
 
 #include <string_view>

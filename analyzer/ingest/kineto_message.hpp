@@ -1,4 +1,4 @@
-// For: the size of a collective's message from its metadata, as nccl-tests counts it.
+// For: the size of a collective's message from its metadata, as nccl-tests counts it. Not for: bandwidth.
 #pragma once
 
 #include <cstdint>

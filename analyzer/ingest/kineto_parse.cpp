@@ -180,6 +180,7 @@ EventParser::State::Stop EventParser::State::parse_batch(std::span<char> element
     if (element.get(value)) return stop;
     const std::string_view token = value.raw_json_token();
     stop = {static_cast<std::size_t>(token.data() - elements.data()), false};
+    if (token.front() == ',') return stop;  // two commas: nothing stands between them
     if (token.front() != '{') {
       no_object(position + stop.at, sink);
       const bool container = token.front() == '[';

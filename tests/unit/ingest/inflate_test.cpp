@@ -1,0 +1,144 @@
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ingest/inflate.hpp"
+#include "tests/unit/ingest/kineto_files.hpp"
+
+using namespace traceweir;
+using namespace traceweir::ingest;
+using ingest::test::BytesFile;
+using ingest::test::gzipped;
+
+namespace {
+
+/// All that a file gives, and the error that ended it.
+struct Drained {
+  std::string text;
+  std::optional<Error> error;
+};
+
+Drained drain(const std::filesystem::path& path, const ReadLimits& limits = {}, std::size_t piece = 1000) {
+  Drained out;
+  auto source = open_bytes(path, limits);
+  if (!source) return {"", source.error()};
+  std::vector<char> buffer(piece);
+  for (;;) {
+    const auto got = (*source)->read(buffer);
+    if (!got) return out.error = got.error(), out;
+    if (*got == 0) return out;
+    out.text.append(buffer.data(), *got);
+  }
+}
+
+std::string text_of_size(std::size_t size) {
+  std::string out;
+  for (std::size_t i = 0; out.size() < size; ++i) out += std::to_string(i * 7919) + ",";
+  out.resize(size);
+  return out;
+}
+
+}  // namespace
+
+// Why: names lie; the bytes say what a file is.
+TEST_CASE("open_bytes: plain and gzip by content, members one after another") {
+  const std::string text = text_of_size(300'000);
+  const std::string more = text_of_size(5'000);
+  CHECK(drain(BytesFile(text, ".json.gz").path()).text == text);
+  CHECK(drain(BytesFile(gzipped(text), ".json").path()).text == text);
+  CHECK(drain(BytesFile(gzipped(text) + gzipped("") + gzipped(more)).path()).text == text + more);
+  CHECK(drain(BytesFile(gzipped(text) + std::string(512, '\0')).path()).text == text);  // padded by a tape or a device
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{70'000}, std::size_t{1} << 20}) {
+    const BytesFile file(gzipped(more) + gzipped(more));
+    const Drained got = drain(file.path(), {}, piece);
+    CHECK(got.text == more + more);
+    CHECK_FALSE(got.error);
+  }
+  const BytesFile packed(gzipped(more));
+  const BytesFile plain(more);
+  CHECK((*open_bytes(packed.path(), {}))->compression() == Compression::gzip);
+  CHECK((*open_bytes(plain.path(), {}))->compression() == Compression::none);
+}
+
+// Why: a job that was killed leaves half a member; what came before stays usable, and the end is told.
+TEST_CASE("open_bytes: a cut or damaged member gives what stood before it, then malformed_trace") {
+  const std::string text = text_of_size(300'000);
+  const std::string packed = gzipped(text);
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{5}, std::size_t{11}, packed.size() / 2, packed.size() - 1}) {
+    CAPTURE(size);
+    std::string bytes = packed.substr(0, size);
+    if (size == 1) bytes = gzipped("") + bytes;  // one byte alone is no gzip yet
+    const BytesFile file(bytes);
+    const Drained got = drain(file.path());
+    REQUIRE(got.error);
+    CHECK(got.error->code == ErrorCode::malformed_trace);
+    CHECK(text.starts_with(got.text));
+  }
+  std::string damaged = packed;
+  damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
+  const BytesFile damaged_file(damaged);
+  const Drained got = drain(damaged_file.path());
+  REQUIRE(got.error);
+  CHECK(got.error->code == ErrorCode::malformed_trace);
+  CHECK(got.text.size() > 1000);
+
+  std::string wrong_sum = packed;
+  wrong_sum[packed.size() - 6] = static_cast<char>(wrong_sum[packed.size() - 6] ^ 1);
+  const BytesFile wrong_sum_file(wrong_sum);
+  CHECK(drain(wrong_sum_file.path()).error->code == ErrorCode::malformed_trace);
+
+  const BytesFile junk_behind(packed + "junk");
+  const Drained junk = drain(junk_behind.path());
+  CHECK(junk.text == text);
+  CHECK(junk.error->code == ErrorCode::malformed_trace);
+}
+
+// Why: a bomb must cost its limit and no more, and splitting it into members must not help it.
+TEST_CASE("open_bytes: limits count over all members") {
+  const std::string zeros(std::size_t{3} << 20, '\0');
+  const std::string bomb = gzipped(zeros);
+  const BytesFile one(bomb);
+  const Drained by_ratio = drain(one.path());
+  REQUIRE(by_ratio.error);
+  CHECK(by_ratio.error->code == ErrorCode::trace_too_large);
+  CHECK(by_ratio.error->message.find("inflate_ratio_max") != std::string::npos);
+
+  std::string members;
+  const std::string small = gzipped(std::string(std::size_t{100} << 10, '\0'));
+  for (int i = 0; i < 40; ++i) members += small;
+  const BytesFile many(members);
+  CHECK(drain(many.path()).error->code == ErrorCode::trace_too_large);
+
+  ReadLimits limits;
+  limits.inflate_ratio_max = 1e9;
+  limits.inflated_bytes_max = zeros.size() - 1;
+  const Drained by_size = drain(one.path(), limits);
+  REQUIRE(by_size.error);
+  CHECK(by_size.error->code == ErrorCode::trace_too_large);
+  CHECK(by_size.error->message.find("inflated_bytes_max") != std::string::npos);
+  limits.inflated_bytes_max = zeros.size();
+  CHECK_FALSE(drain(one.path(), limits).error);
+
+  const BytesFile plain(text_of_size(5000));
+  limits.inflated_bytes_max = 4999;
+  CHECK(drain(plain.path(), limits).error->code == ErrorCode::trace_too_large);
+}
+
+// Why: honest traces compress up to 30 : 1, and their first KiB much better.
+TEST_CASE("open_bytes: the ratio of a small file is nobody's business") {
+  const BytesFile small(gzipped(std::string(std::size_t{1} << 20, ' ')));
+  CHECK_FALSE(drain(small.path()).error);
+}
+
+TEST_CASE("open_bytes: what cannot be opened or is not read") {
+  CHECK(drain("/nonexistent/trace.json").error->code == ErrorCode::io_failed);
+  CHECK(drain("/").error->code == ErrorCode::io_failed);
+  const BytesFile zstd("\x28\xB5\x2F\xFD rest");
+  const Drained got = drain(zstd.path());
+  CHECK(got.error->code == ErrorCode::unsupported_format);
+  CHECK(got.error->message.find("zstd -d") != std::string::npos);
+}
