@@ -26,9 +26,6 @@ constexpr double untrusted_work_ratio = 0.01;
 constexpr std::int64_t steps_for_trust = 10;
 constexpr std::int64_t steps_for_any_spread = 3;
 
-// Ends and starts are stamped by different counters on some devices; less than this is no overrun.
-constexpr Nanos overrun_min{1000};
-
 void add_example(Evidence& evidence, std::size_t number, std::string_view text) {
   evidence["example_" + std::to_string(number)] = clean_text(text, example_bytes_max);
 }
@@ -72,9 +69,10 @@ std::optional<Seen> zero_timestamps(const Case& seen) {
   return share_of_work(found->count, found->count + static_cast<std::int64_t>(seen.view.timeline->work.size()));
 }
 
-/// Work that is still running when the next one on its stream starts: a stream runs one thing at a time.
-/// Source: AMD-AGI/TraceLens#669. Nodes of one graph launch share a stream number and may run together; so may copies
-/// and kernels that a driver moves to internal streams, hence kernels only.
+/// Kernels that are still running when the next one on their stream has ended: a stream runs them one after the other.
+/// Source: AMD-AGI/TraceLens#669. Overlap alone is no fault: with programmatic dependent launch (Hopper and later) a
+/// kernel starts before its predecessor has ended, but does not end before it. Kernels of one graph launch share a
+/// stream number and may run together.
 std::optional<Seen> stream_overrun(const Case& seen) {
   std::map<std::pair<timeline::DeviceIndex, std::int64_t>, const Work*> last_on;
   std::int64_t count = 0;
@@ -84,7 +82,7 @@ std::optional<Seen> stream_overrun(const Case& seen) {
     ++kernels;
     const Work*& last = last_on[{work.device, work.stream}];
     const bool same_launch = last != nullptr && last->call != timeline::none && last->call == work.call;
-    if (last != nullptr && !same_launch && last->end - work.begin >= overrun_min) ++count;
+    if (last != nullptr && !same_launch && last->end > work.end && !work.span().empty()) ++count;
     if (last == nullptr || work.end > last->end) last = &work;
   }
   if (count == 0) return std::nullopt;

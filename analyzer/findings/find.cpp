@@ -24,7 +24,9 @@ constexpr FindingRow rows[] = {
      "start).",
      &zero_timestamps},
     {Code::stream_overrun, Severity::warning,
-     "Kernels overlap on one stream, which a GPU does not do; their durations are not to be trusted.", &stream_overrun},
+     "Kernels end after their successors on one stream, which a GPU does not do; their durations are not to be "
+     "trusted.",
+     &stream_overrun},
     {Code::duplicate_events, Severity::warning,
      "Exact copies of GPU rows were left out; check whether traces were merged twice.",
      &counted<Code::duplicate_events>},

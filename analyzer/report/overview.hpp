@@ -22,8 +22,8 @@ struct Grid {
 struct Figure {
   std::string label;
   std::string metric;
-  std::optional<double> share;  ///< nothing: not measured, `note` says why
-  std::string note;
+  std::optional<double> share;  ///< nothing: not measured
+  std::string note;             ///< why it was not measured; of idle time: its causes
 };
 
 /// A named group of facts.

@@ -132,6 +132,7 @@ void print_figures(Page& page, const RankReport& rank) {
     const Ink ink = figure.metric == "gpu.utilization" || figure.metric == "gpu.compute" ? Ink::green : Ink::yellow;
     page.line(name + "  " + page.inked(Ink::bold, padded_left(human(*figure.share, Unit::ratio), 8)) + "  " +
               page.inked(ink, bar(*figure.share, bar_cells)));
+    if (!figure.note.empty()) page.line(std::string(28, ' ') + page.inked(Ink::dim, figure.note));
   }
 }
 

@@ -1,4 +1,5 @@
 // For: small ranks made by hand, for the tests of findings. Times are plain numbers of nanoseconds.
+// Not for: what readers and the builder do with odd rows; those have their own tests.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // For: reports for the tests of the report room: one made by hand that has a value in every field, and one measured.
+// Not for: values; which are right is the metrics room's and the golden cases' business.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,9 @@ TEST_CASE("bar and shortened") {
 // Why: a person reads this in a terminal of 100 columns, and colours only where they were asked for.
 TEST_CASE("to_table: what it shows") {
   const std::string text = to_table(full_report(), Paint::plain);
-  for (const char* part : {"rank 0 of 2", "1 × NVIDIA A100-SXM4-80GB", "60.0 %", "data_loading", "ncclDevKernel",
-                           "few_steps (warning)", "Profile more steps.", "2 whole steps", "732.2 KiB", "no_sizes"}) {
+  for (const char* part :
+       {"rank 0 of 2", "1 × NVIDIA A100-SXM4-80GB", "60.0 %", "data_loading", "ncclDevKernel", "few_steps (warning)",
+        "Profile more steps.", "2 whole steps", "732.2 KiB", "input 20.0 %, sync 10.0 %, launch 5.0 %", "no_sizes"}) {
     CAPTURE(part);
     const bool is_reason = std::string_view(part) == "no_sizes";
     CHECK((text.find(part) != std::string::npos) != is_reason);  // reasons are given in words
