@@ -1,14 +1,18 @@
 // For: the table of commands. Adding a command is a file of this room and a row in commands.cpp.
 // Exit codes: 0 done (pass, warn), 1 a failing verdict, 2 usage, configuration or refused, 3 inconclusive or a refused
 // trace, 4 the service cannot be reached.
+// Not for: what a command does.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string_view>
 
 #include "analyzer/core/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace traceweir::cli {
 

@@ -1,6 +1,7 @@
 #include "cli/connection.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 

@@ -1,11 +1,15 @@
 // For: options that every command of the service has: where it is, and of which project.
+// Not for: talking (client.hpp).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "analyzer/core/error.hpp"
 #include "cli/client.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace traceweir::cli {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <filesystem>

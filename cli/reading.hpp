@@ -1,7 +1,7 @@
 // For: options about how traces are read, and reading them here. Shared by analyze and gate.
+// Not for: printing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +9,10 @@
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace traceweir::cli {
 

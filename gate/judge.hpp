@@ -1,5 +1,6 @@
 // For: report + baseline + policy → verdict. Pure: no clock, no database, no randomness; the same values give the same
 // verdict.
+// Not for: choosing the baseline or the policy (server/pipeline).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // For: the word that was probably meant, for messages about words that nobody knows.
+// Not for: deciding whether a word is known.
 #pragma once
 
 #include <span>

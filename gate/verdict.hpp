@@ -1,4 +1,5 @@
 // For: the answer of the gate, as values. Wire and store keep it; nobody behind the judge decides anything.
+// Not for: JSON (server/wire).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["analyzer", "gate", "server", "cli", "tools", "tests"]
+FOLDERS = ["analyzer", "gate", "server", "cli", "tools"]
 COMMENT = re.compile(r"^\s*//")
 RESULT = re.compile(r"^\s*(?:\[\[nodiscard\]\]\s*)?(?:(?:static|virtual|inline|constexpr|friend)\s+)*"
                     r"(?:[\w:]*awaitable<)?(?:traceweir::)?Result<")

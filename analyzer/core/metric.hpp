@@ -1,5 +1,6 @@
 // For: what a metric is, as a value: id, unit, better side, and why one was not measured. The table of all metrics is
 // analyzer/metrics/metric_table; rooms that may not include it (gate, server) see it through report/catalog.
+// Not for: measuring.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // For: names that come out of traces, headers and queries. Everything that leaves the process as text goes through here
 // once, so that no name can break a log line, a terminal or a document.
+// Not for: escaping for a certain document (each writer does that).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // For: time inside a trace. Integer nanoseconds on the trace's own clock; never wall time, never a double.
+// Not for: wall times (server/wire/timestamp.hpp).
 #pragma once
 
 #include <chrono>

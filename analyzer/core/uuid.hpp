@@ -1,4 +1,5 @@
 // For: the text form of time-ordered ids. Time and randomness are arguments: this room has no clock.
+// Not for: reading the clock or making randomness: both come in as arguments.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // For: the versions that are stored with every result, so that a changed rule never looks like a regression.
+// Not for: versions of documents or schemas.
 #pragma once
 
 namespace traceweir {

@@ -1,4 +1,5 @@
 // For: tables that give an enumerator its one spelling (JSON, SQL, CLI, docs), both ways.
+// Not for: tables that carry more than a word.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // For: all findings about one rank, from the table of findings (finding_table).
+// Not for: deciding whether a finding fails a run (gate).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // For: which ranges are phases of the user's and which are data loading, and what phases are called.
+// Not for: measuring phases (analyzer/metrics).
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,7 @@ Result<report::Report> report_from(const ChildEnd& end, const AnalysisOptions& o
 Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& options, const AnalysisLimits& limits) {
   using How = ChildEnd::How;
   if (end.how == How::timed_out) return too_long(limits);
-  if (end.how == How::stopped) return fail(ErrorCode::analysis_failed, "the service is stopping");
+  if (end.how == How::stopped) return fail(ErrorCode::queue_full, "the service is stopping");
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
   if (end.how == How::exited && end.code == 0) return report_from(end, options);

@@ -55,13 +55,14 @@ class Analysis {
 
   /// Errors: what the child says of the file (unknown_format, not_a_trace, unsupported_format, malformed_trace,
   ///         trace_too_large, empty_upload, bad_query for a window that the trace does not have); analysis_timeout (CPU
-  ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract, or stop());
-  ///         io_failed (the program cannot be started: ours to repair).
+  ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract); queue_full
+  ///         (stop()); io_failed (the program cannot be started: ours to repair).
   /// Cost:   as the analysis; one process.
   [[nodiscard]] Result<report::Report> report_of(const std::filesystem::path& file,
                                                  const AnalysisOptions& options) const;
 
-  /// Kills all children, now and from now on: their report_of returns analysis_failed.
+  /// Kills all children, now and from now on: their report_of returns queue_full (the file is not at
+  /// fault).
   void stop();
 
  private:

@@ -126,7 +126,7 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
   {
     // Held over the fork, so that stop() either sees this child or keeps it from starting.
     const std::lock_guard lock(mutex_);
-    if (stopped_) return fail(ErrorCode::analysis_failed, "the service is stopping");
+    if (stopped_) return fail(ErrorCode::queue_full, "the service is stopping");
     pid = spawn(prepared, limits, {nothing.get(), out, err, failure.write.get()});
     if (pid < 0) return cannot_start(command.front(), errno);
     running_.insert(pid);

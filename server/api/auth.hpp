@@ -29,6 +29,7 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
 Result<store::Token> authorize_admin(const http::Request& request, Services& services);
 
 /// The same as authorize, for handlers that only need to know that the caller may.
+/// Errors: those of authorize().
 template <Right right>
 Result<void> admits(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, right));

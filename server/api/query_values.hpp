@@ -1,4 +1,5 @@
 // For: typed values of a query's parameters, for the reading endpoints.
+// Not for: the query of an upload (upload_query.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // For: the table of routes. Adding an endpoint is a file of this room and a row there.
+// Not for: what a route does (handlers.hpp).
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
 // For: what handlers may use, in one value. Everything in it is owned by the app and outlives every request.
+// Not for: making any of it (server/app).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,6 +1,7 @@
 // For: everything an operator can turn, with its unit in its name and a safe default. Read once at start, then
 // constant. Precedence: flag > TRACEWEIR_* > TOML file > default. One table (config.cpp) drives all four, `config
 // check` and the docs test.
+// Not for: values as text (config_values.hpp).
 #pragma once
 
 #include <functional>
@@ -58,11 +59,12 @@ struct ConfigSource {
 ///         not silently keep a default.
 Result<Config> load_config(const ConfigSource& source);
 
-/// The address and the port of `listen`. Errors: bad_config.
+/// The address and the port of `listen`.
 struct Endpoint {
   std::string address;
   std::uint16_t port;
 };
+/// Errors: bad_config, with what was expected.
 Result<Endpoint> endpoint_of(std::string_view listen);
 
 }  // namespace traceweir::app

@@ -1,4 +1,5 @@
 // For: values of configuration keys as text: whole numbers, sizes (`4 GiB`), times (`120 s`), both ways.
+// Not for: which keys there are (config.hpp).
 #pragma once
 
 #include <chrono>

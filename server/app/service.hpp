@@ -1,4 +1,5 @@
 // For: the service put together, from the outside in: configuration → parts → a listener that runs until a signal.
+// Not for: the command line (commands.hpp).
 #pragma once
 
 #include "analyzer/core/error.hpp"

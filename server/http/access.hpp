@@ -1,4 +1,5 @@
 // For: one line of the access log, as values. This room writes no log; the app's function does.
+// Not for: writing the log.
 #pragma once
 
 #include <chrono>

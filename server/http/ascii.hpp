@@ -1,4 +1,5 @@
 // For: the few operations on ASCII text that HTTP fields need, free of locales.
+// Not for: Unicode.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // For: the chunked coding of a request's body, read strictly. Pure: bytes in, bytes out.
 // Source: RFC 9112, section 7.1.
+// Not for: reading the socket.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // For: how long a client may keep us waiting in the middle of a body: a minimum rate, averaged.
+// Not for: what happens when it is over.
 #pragma once
 
 #include <algorithm>

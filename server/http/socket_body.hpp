@@ -1,4 +1,5 @@
 // For: a body that comes from the socket, by either framing, within the limits on slowness.
+// Not for: bodies that are in memory (body.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // For: which runs may be compared at all. Source: spec of the gate, section 3.
+// Not for: finding comparable runs (baseline.hpp).
 #pragma once
 
 #include <map>

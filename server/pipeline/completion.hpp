@@ -1,4 +1,5 @@
 // For: waiting, from coroutines, for something that happens on a worker, by any number of waiters and with a limit.
+// Not for: the result: whoever waits looks it up.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,5 @@
 // For: which policy judges a run. Source: spec of the gate, section 2, "Where the policy comes from".
+// Not for: parsing or applying it (gate).
 #pragma once
 
 #include <string>

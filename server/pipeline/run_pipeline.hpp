@@ -1,4 +1,5 @@
 // For: the street, top to bottom, and the queue of runs that walk it. The only place that knows every stage.
+// Not for: HTTP (server/api) or what a stage does.
 #pragma once
 
 #include <functional>

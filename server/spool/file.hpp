@@ -1,4 +1,5 @@
 // For: owners of what this room opens: a descriptor, and a path that is removed when nobody keeps it.
+// Not for: uploads (spool.hpp).
 #pragma once
 
 #include <filesystem>

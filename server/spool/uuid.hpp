@@ -1,4 +1,5 @@
 // For: ids that this service makes. Time and randomness come in here and not in analyzer/core.
+// Not for: secrets.
 #pragma once
 
 #include <string>

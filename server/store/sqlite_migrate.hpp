@@ -1,4 +1,5 @@
 // For: bringing the schema of a SQLite store up to date. Which migration comes next: migrate.hpp.
+// Not for: what the schema says (schema/sqlite).
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // For: reading and writing JSON at the service's border, with the limits that a library does not set by itself.
 // Header of nlohmann_json on purpose: every file of this room builds documents.
+// Not for: what a document holds.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // For: wall times on the wire: RFC 3339, UTC, µs.
+// Not for: time inside a trace (core/time.hpp).
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // For: texts as parts of URLs that we write, in links of the service and in requests of the client.
+// Not for: reading URLs.
 #pragma once
 
 #include <string>
