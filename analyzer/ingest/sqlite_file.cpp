@@ -60,6 +60,20 @@ std::string uri_of(const std::filesystem::path& path) {
   return uri + "?mode=ro&immutable=1";
 }
 
+/// A path below /proc or /dev is a descriptor that we were handed: a link by nature.
+bool is_descriptor(const std::filesystem::path& path) {
+  return path.string().starts_with("/proc/") || path.string().starts_with("/dev/");
+}
+
+/// Where `path` leads; what is opened afterwards may be no link.
+Result<std::filesystem::path> target_of(const std::filesystem::path& path) {
+  if (is_descriptor(path)) return path;
+  std::error_code unresolved;
+  auto target = std::filesystem::canonical(path, unresolved);
+  if (unresolved) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", unresolved.message()));
+  return target;
+}
+
 struct Switch {
   int option;
   int value;
@@ -114,14 +128,9 @@ struct SqliteFile::Connection {
 };
 
 Result<void> SqliteFile::Connection::connect(const std::filesystem::path& path) {
-  // A path below /proc or /dev is a descriptor that we were handed: a link by nature.
-  const bool is_descriptor = path.string().starts_with("/proc/") || path.string().starts_with("/dev/");
-  std::error_code unresolved;
-  const auto target = is_descriptor ? path : std::filesystem::canonical(path, unresolved);
-  if (unresolved) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", unresolved.message()));
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-  if (!is_descriptor) flags |= SQLITE_OPEN_NOFOLLOW;
-  const int code = sqlite3_open_v2(uri_of(target).c_str(), &db, flags, nullptr);
+  if (!is_descriptor(path)) flags |= SQLITE_OPEN_NOFOLLOW;
+  const int code = sqlite3_open_v2(uri_of(path).c_str(), &db, flags, nullptr);
   if (code != SQLITE_OK) return failure_of(db, code);
   return {};
 }
@@ -203,7 +212,8 @@ SqliteFile& SqliteFile::operator=(SqliteFile&&) noexcept = default;
 
 Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::span<const std::string_view> readable,
                                     const SqliteLimits& limits) {
-  TRACEWEIR_TRY(file_bytes, check_sqlite_header(path));
+  TRACEWEIR_TRY(target, target_of(path));
+  TRACEWEIR_TRY(file_bytes, check_sqlite_header(target));
   if (file_bytes > limits.file_bytes_max)
     return fail(ErrorCode::trace_too_large,
                 fmt::format("the database has {} bytes; inflated_bytes_max is {}", file_bytes, limits.file_bytes_max));
@@ -211,7 +221,7 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::span
   for (const std::string_view table : readable) connection->readable.push_back(lower_case(table));
   connection->steps_max = limits.steps_base + limits.steps_per_byte * static_cast<std::int64_t>(file_bytes);
   sqlite3_hard_heap_limit64(limits.heap_bytes_max);
-  TRACEWEIR_TRY_VOID(connection->connect(path));
+  TRACEWEIR_TRY_VOID(connection->connect(target));
   TRACEWEIR_TRY_VOID(connection->harden(limits));
   // From here on SQLite itself is closed to what the file could ask of it.
 

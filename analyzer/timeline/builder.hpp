@@ -86,7 +86,10 @@ class TimelineBuilder {
 
   /// The Timeline of all rows added. The builder is empty afterwards.
   /// Drops and counts: rows with end < start (negative_duration), exact duplicates of work (duplicate_events: device,
-  /// stream, begin, end, name, correlation), work with begin = end = 0 (zero_timestamps); counts orphan_kernels.
+  /// stream, begin, end, name, correlation), work with begin = end = 0 (zero_timestamps), rows with a time beyond
+  /// ±2^62 ns and work of more than 4096 devices (invalid_text). Counts orphan_kernels, where has_host_calls: any work
+  /// without a launching call.
+  /// Shape: the difference of any two times is a valid Nanos; sums of many are not bounded.
   /// Cost: O(n log n) where rows come unsorted, else O(n).
   Timeline finish() &&;
 

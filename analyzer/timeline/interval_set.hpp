@@ -1,5 +1,5 @@
 // For: all overlap arithmetic. A metric that needs unions, intersections or lengths asks here; it never sorts spans
-// itself.
+// itself. Not for: knowing what the spans are.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
 // For: databases made from SQL while the test runs, as an exporter or an enemy would make them, and reading them back.
+// Not for: files of the corpus.
 #pragma once
 
 #include <filesystem>
@@ -41,6 +42,7 @@ class Database {
   TemporaryFolder folder_;
 };
 
+/// Errors: those of ingest::read_nsys_sqlite.
 Result<std::vector<timeline::Timeline>> read_nsys(const std::filesystem::path& path);
 
 /// The only rank of a database made of `sql`. Fails the test where it is refused or holds several.
