@@ -31,9 +31,8 @@ class Comparing {
     const double noise = has_noise() ? band(q_.history, runs_wanted(), tail()) : 0;
     out.noise_band = std::abs(value_at(noise) - q_.history.level_value);
     out.nearly_blind = tolerance_ > 0 && tolerance_ < infinite && noise > blind_tolerances * tolerance_;
-    out.fails_at = possible(value_at(std::max(tolerance_, noise)));
-    if (const auto value = possible(value_at(detectable(noise))))
-      out.detectable = std::abs(*value - q_.history.level_value);
+    out.fails_at = possible_at(std::max(tolerance_, noise));
+    if (const auto value = possible_at(detectable(noise))) out.detectable = std::abs(*value - q_.history.level_value);
     return out;
   }
 
@@ -46,7 +45,7 @@ class Comparing {
 
   [[nodiscard]] double distance_of(double value) const {
     if (q_.history.scale == Scale::logarithmic)
-      return value > 0 ? sign_ * std::log(value / q_.history.level_value) : infinite;
+      return value > 0 ? sign_ * (std::log(value) - q_.history.level) : infinite;
     return sign_ * (value - q_.history.level_value);
   }
   [[nodiscard]] double value_at(double distance) const {
@@ -80,9 +79,10 @@ class Comparing {
   [[nodiscard]] bool is_beyond(double side, double probability) const {
     if (!has_noise()) return side * mean_ > slack_;
     if (!ranks_decide()) return side * mean_ > band(q_.history, runs(), probability) + slack_;
+    // On the scale itself, not as distances: equal values must stay equal.
     std::vector<double> ours, theirs;
-    for (const double d : distances_) ours.push_back(side * d);
-    for (const double value : q_.history.current) theirs.push_back(side * sign_ * (value - q_.history.level));
+    for (const double value : q_.observed) ours.push_back(side * sign_ * to_scale(q_.history.scale, value));
+    for (const double value : q_.history.current) theirs.push_back(side * sign_ * value);
     return mann_whitney_above(ours, theirs) < probability;
   }
 
@@ -108,7 +108,7 @@ class Comparing {
     if (q_.history.degrees < 1) return infinite;
     const double threshold = std::max(tolerance_, noise);
     const double one = standard_error(q_.history, 1), all = standard_error(q_.history, runs_wanted());
-    if (q_.rule.confirm == 1 || threshold == infinite)
+    if (q_.rule.confirm == 1 || threshold == infinite || one == 0)
       return threshold + all * student_upper(1 - detection_power, q_.history.degrees);
     // Every run must exceed the tolerance, the first be suspicious, the mean be beyond the band. All of these rise with
     // every run's value, so their joint probability is at least the product.
@@ -122,9 +122,11 @@ class Comparing {
     return high;
   }
 
-  /// Nothing where the metric cannot have this value.
-  [[nodiscard]] std::optional<double> possible(double value) const {
-    if (!std::isfinite(value) || value < 0 || (is_share(q_.info) && value > 1)) return std::nullopt;
+  /// Nothing where the metric cannot be so far from the level.
+  [[nodiscard]] std::optional<double> possible_at(double distance) const {
+    const double value = value_at(distance);
+    const bool is_number = std::isfinite(distance) && std::isfinite(value);
+    if (!is_number || value < 0 || (is_share(q_.info) && value > 1)) return std::nullopt;
     return value;
   }
 

@@ -146,10 +146,12 @@ double from_scale(Scale scale, double value) { return scale == Scale::logarithmi
 
 double mean_on(Scale scale, std::span<const double> values) {
   if (scale == Scale::linear) return mean(values);
-  // Logarithms of ratios to the first value: equal values give that value, to the bit.
-  std::vector<double> logarithms;
-  for (const double value : values) logarithms.push_back(std::log(value / values.front()));
-  return values.front() * std::exp(mean(logarithms));
+  // Differences of logarithms: equal values give that value, to the bit, and no ratio overflows.
+  const double origin = std::log(values.front());
+  std::vector<double> differences;
+  for (const double value : values) differences.push_back(std::log(value) - origin);
+  const double difference = mean(differences);
+  return difference == 0 ? values.front() : std::exp(origin + difference);
 }
 
 History history_of(const HistoryQuestion& question) {

@@ -37,12 +37,15 @@ const metrics::Measurement* find(const JudgedRun& run, std::string_view metric) 
   return row == run.measurements.end() ? nullptr : &*row;
 }
 
+/// Larger numbers are no measurements: their squares would not be numbers.
+bool is_usable(double value) { return std::isfinite(value) && std::abs(value) <= 1e150; }
+
 /// A number of the metric's unit; what is none is no measurement, whatever made it.
 std::optional<double> value_of(const JudgedRun& run, const MetricInfo& info) {
   const metrics::Measurement* row = find(run, info.id);
   if (!row || !row->value || row->unit != info.unit) return std::nullopt;
   const double value = as_double(*row->value);
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+  return is_usable(value) ? std::optional(value) : std::nullopt;
 }
 
 /// The commit's values, oldest first; empty where the run that is answered has none.
@@ -71,7 +74,7 @@ std::vector<BaselinePoint> points_of(const Baseline& baseline, const std::string
   const auto series = baseline.series.find(metric);
   if (series == baseline.series.end()) return {};
   std::vector<BaselinePoint> points = series->second;
-  std::erase_if(points, [](const BaselinePoint& point) { return !std::isfinite(point.value); });
+  std::erase_if(points, [](const BaselinePoint& point) { return !is_usable(point.value); });
   return points;
 }
 
@@ -151,9 +154,10 @@ std::string summary_of(const Verdict& verdict) {
   const RuleResult& worst = verdict.rules.front();
   if (!worst.outcome && judged == 0) return fmt::format("nothing was judged: {}", worst.sentence);
   if (verdict.outcome == Outcome::pass) {
-    const bool changed = worst.outcome == Outcome::pass && worst.delta.has_value();
-    return fmt::format("{} of {} hold{}{}", judged, counted(std::ssize(verdict.rules), "rule"), changed ? ": " : "",
-                       changed ? worst.sentence : "");
+    const bool all = judged == std::ssize(verdict.rules);
+    const std::string count =
+        all ? counted(judged, "rule") : fmt::format("{} of {}", judged, counted(std::ssize(verdict.rules), "rule"));
+    return fmt::format("{} {}: {}", count, judged == 1 ? "holds" : "hold", worst.sentence);
   }
   return worst.sentence + others_text(verdict.rules, verdict.outcome);
 }
