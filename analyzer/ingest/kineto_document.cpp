@@ -124,12 +124,12 @@ class Walk {
   /// Walks over a value without keeping it.
   Result<bool> passed_over() {
     ValueEnd end;
-    for (;;) {
+    for (bool first = true;; first = false) {
       const std::string_view text = window_.text();
       const std::size_t found = end.find(text);
       if (end.too_deep()) return too_deep(window_.position());
       window_.consume(found == std::string_view::npos ? text.size() : found);
-      if (found == 0) return malformed(window_.position(), "expected a value");
+      if (found == 0 && first) return malformed(window_.position(), "expected a value");
       if (found != std::string_view::npos) return true;
       TRACEWEIR_TRY(more, window_.more());
       if (!more) return false;

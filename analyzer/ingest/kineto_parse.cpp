@@ -138,15 +138,16 @@ struct EventParser::State {
   };
 
   Stop parse_batch(std::span<char> elements, std::uint64_t position, EventSink& sink);
+  Stop parse_array(std::span<char> elements, std::uint64_t position, EventSink& sink);
   void parse_each(std::span<char> elements, std::uint64_t position, bool first_is_done, EventSink& sink);
   void parse_alone(std::span<char> element, std::uint64_t position, EventSink& sink);
-  simdjson::error_code parse_object(std::span<char> text, Event& out);
   void hand_over(const Event& event, EventSink& sink);
   void no_object(std::uint64_t position, EventSink& sink);
   void check_gap(std::string_view gap, std::uint64_t position, EventSink& sink);
 
   ondemand::parser parser;
   std::string scratch;
+  simdjson::error_code error = simdjson::SUCCESS;  ///< why the last batch stopped
   EventCounts counts;
 };
 
@@ -156,41 +157,51 @@ const EventCounts& EventParser::counts() const { return state_->counts; }
 
 void EventParser::parse(std::span<char> elements, std::uint64_t position, EventSink& sink) {
   if (elements.empty()) return;
+  const State::Stop stop = state_->parse_batch(elements, position, sink);
+  if (stop.at < elements.size()) state_->parse_each(elements.subspan(stop.at), position + stop.at, stop.read, sink);
+}
+
+/// The quick way: all elements as one array, whose brackets stand in for the bytes around them.
+EventParser::State::Stop EventParser::State::parse_batch(std::span<char> elements, std::uint64_t position,
+                                                         EventSink& sink) {
   char& front = *(elements.data() - 1);
   char& back = *(elements.data() + elements.size());
   const char front_was = std::exchange(front, '[');
   const char back_was = std::exchange(back, ']');
-  const State::Stop stop = state_->parse_batch(elements, position, sink);
+  const Stop stop = parse_array(elements, position, sink);
   front = front_was;
   back = back_was;
-  if (stop.at < elements.size()) state_->parse_each(elements.subspan(stop.at), position + stop.at, stop.read, sink);
+  return stop;
 }
 
-/// The quick way: all elements as one array.
-EventParser::State::Stop EventParser::State::parse_batch(std::span<char> elements, std::uint64_t position,
+EventParser::State::Stop EventParser::State::parse_array(std::span<char> elements, std::uint64_t position,
                                                          EventSink& sink) {
   const std::size_t size = elements.size() + 2;
   ondemand::document document;
   ondemand::array array;
   const simdjson::padded_string_view text(elements.data() - 1, size, size + simdjson::SIMDJSON_PADDING);
-  if (parser.iterate(text).get(document) || document.get_array().get(array)) return {0, false};
+  error = parser.iterate(text).get(document);
+  if (!error) error = document.get_array().get(array);
+  if (error) return {0, false};
   Stop stop{0, false};
   for (auto element : array) {
     ondemand::value value;
-    if (element.get(value)) return stop;
+    error = std::move(element).get(value);
+    if (error) return stop;
     const std::string_view token = value.raw_json_token();
     stop = {static_cast<std::size_t>(token.data() - elements.data()), false};
-    if (token.front() == ',') return stop;  // two commas: nothing stands between them
-    if (token.front() != '{') {
+    if (token.front() == '[') {
       no_object(position + stop.at, sink);
-      const bool container = token.front() == '[';
-      stop = container ? Stop{stop.at, true} : Stop{stop.at + token.size(), false};
+      stop.read = true;
       continue;
     }
+    if (token.front() != '{') return stop;  // text between events, however much, counts once: the patient way does
     Event event;
     event.position = position + stop.at;
     ondemand::object object;
-    if (value.get_object().get(object) || read_event(object, event)) return stop;
+    error = value.get_object().get(object);
+    if (!error) error = read_event(object, event);
+    if (error) return stop;
     hand_over(event, sink);
     stop.read = true;
   }
@@ -218,7 +229,8 @@ void EventParser::State::parse_each(std::span<char> elements, std::uint64_t posi
     const Part part = parts[i];
     const bool is_done = i == 0 && first_is_done;
     const std::string_view gap = text.substr(done, part.begin - done);
-    if (i > 0 && gap.find(',') == std::string_view::npos)
+    const std::size_t comma = gap.find_first_not_of(" \t\r\n");
+    if (i > 0 && (comma == std::string_view::npos || gap[comma] != ','))
       sink.invalid(position + done, "no comma between two events", EventSink::Repair::used);
     check_gap(gap, position + done, sink);
     done = part.end;
@@ -233,32 +245,14 @@ void EventParser::State::check_gap(std::string_view gap, std::uint64_t position,
 }
 
 void EventParser::State::parse_alone(std::span<char> element, std::uint64_t position, EventSink& sink) {
-  if (element.front() != '{') return no_object(position, sink);
-  Event event;
-  event.position = position;
-  simdjson::error_code error = parse_object(element, event);
-  if (error == simdjson::SUCCESS) return hand_over(event, sink);
-
+  if (parse_batch(element, position, sink).read) return;
   const simdjson::error_code strict = error;
-  scratch = repaired({element.data(), element.size()});
-  const std::size_t size = scratch.size();
-  scratch.resize(size + simdjson::SIMDJSON_PADDING);
-  event = Event{};
-  event.position = position;
-  error = parse_object({scratch.data(), size}, event);
-  const bool used = error == simdjson::SUCCESS;
+  scratch = "[" + repaired({element.data(), element.size()});
+  const std::size_t size = scratch.size() - 1;
+  scratch.resize(1 + size + TextWindow::padding_bytes);
+  const bool used = parse_batch({scratch.data() + 1, size}, position, sink).read;
   sink.invalid(position, simdjson::error_message(strict), used ? EventSink::Repair::used : EventSink::Repair::dropped);
-  if (!used) event.category = Category::unneeded;
-  hand_over(event, sink);
-}
-
-simdjson::error_code EventParser::State::parse_object(std::span<char> text, Event& out) {
-  ondemand::document document;
-  ondemand::object object;
-  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING);
-  if (const auto error = parser.iterate(padded).get(document)) return error;
-  if (const auto error = document.get_object().get(object)) return error;
-  return read_event(object, out);
+  if (!used) ++counts.objects;
 }
 
 void EventParser::State::hand_over(const Event& event, EventSink& sink) {

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view everything = R"json({
   "schemaVersion": 1,
   "host_name": "secret {[\"host",
+  "with_stack": 12, "ratio": -1.5e3 , "flag": true,
   "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108}, {"id": 1, "name": "Other"}],
   "cuda_runtime_version": 12040, "cuda_driver_version": 12090,
   "traceEvents": [
