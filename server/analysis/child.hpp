@@ -45,7 +45,7 @@ class Children {
  public:
   /// Runs command[0] (a path) with these arguments, an empty environment, `/` as its folder, /dev/null as stdin and
   /// nothing else open but its two pipes.
-  /// Errors: io_failed (it cannot be started), analysis_failed (stop() was called before).
+  /// Errors: io_failed (it cannot be started), queue_full (stop() was called before).
   Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits);
 
   /// Kills all children and lets no further one start.

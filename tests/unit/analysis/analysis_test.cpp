@@ -229,7 +229,7 @@ TEST_CASE("analysis: a stop ends the children that run, and lets none start") {
     REQUIRE(one.wait_for(20s) == std::future_status::ready);
     const auto failed = one.get();
     REQUIRE_FALSE(failed);
-    CHECK(failed.error().code == ErrorCode::analysis_failed);
+    CHECK(failed.error().code == ErrorCode::queue_full);  // a client may come again: the file is not at fault
     CHECK(failed.error().message == "the service is stopping");
   }
   CHECK(analysis.report_of(child.trace, {}).error().message == "the service is stopping");
