@@ -23,9 +23,9 @@ class SqliteUnderTest final : public StoreUnderTest {
 
   std::string url() const override { return "sqlite:" + file().string(); }
 
-  void pretend_newer_schema() override {
-    SQLite::Database database(file(), SQLite::OPEN_READWRITE);
-    database.exec("INSERT INTO schema_version (version, name, sha256, applied_us) VALUES (9000, 'V9000', '', 0)");
+  void execute(const char* sql) override {
+    SQLite::Database database(file(), SQLite::OPEN_READWRITE, 5'000);
+    database.exec(sql);
   }
 
   std::string damage() override {

@@ -32,8 +32,8 @@ class StoreUnderTest {
  public:
   virtual ~StoreUnderTest() = default;
   virtual std::string url() const = 0;
-  /// Records a migration that no program knows yet.
-  virtual void pretend_newer_schema() = 0;
+  /// Runs statements of SQL that every database understands on the tables of the store, past the Store.
+  virtual void execute(const char* sql) = 0;
   /// The database's own check of its files; empty: sound.
   virtual std::string damage() = 0;
 
