@@ -102,7 +102,7 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::filesyst
   }
   TRACEWEIR_TRY_VOID(make_private(file));
   try {
-    std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(file, std::move(lock)));
+    std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(std::move(lock)));
     if (const auto prepared = database->prepare(file); !prepared) return unavailable(file, prepared.error().message);
     return database;
   } catch (const SQLite::Exception& exception) {
@@ -111,9 +111,11 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::filesyst
 }
 
 Result<void> SqliteDatabase::prepare(const std::filesystem::path& file) {
-  TRACEWEIR_TRY_VOID(check_owner(writer_));  // before anything is written into the file, its header included
-  set_up(writer_.database());
-  TRACEWEIR_TRY_VOID(migrate_sqlite(writer_, sqlite_migrations()));
+  auto writer = std::make_unique<Connection>(file);
+  TRACEWEIR_TRY_VOID(check_owner(*writer));  // before anything is written into the file, its header included
+  set_up(writer->database());
+  TRACEWEIR_TRY_VOID(migrate_sqlite(*writer, sqlite_migrations()));
+  writer_.add(std::move(writer));
   for (int i = 0; i < reader_count; ++i) {
     auto reader = std::make_unique<Connection>(file);
     set_up(reader->database());

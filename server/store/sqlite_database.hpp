@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -159,16 +158,16 @@ class SqliteDatabase {
   /// Errors: those of `work`; store_unavailable, disk_full.
   template <typename Work>
   std::invoke_result_t<Work, Connection&> write(const Work& work) {
-    const std::unique_lock turn(writing_, turn_time_max);
-    if (!turn) return busy("writer");
+    const auto lease = writer_.lease(turn_time_max);
+    if (!lease) return busy("writer");
     try {
-      TRACEWEIR_TRY_VOID(still_in_place(writer_));
-      SQLite::Transaction transaction(writer_.database(), SQLite::TransactionBehavior::IMMEDIATE);
-      auto result = work(writer_);
+      TRACEWEIR_TRY_VOID(still_in_place(*lease));
+      SQLite::Transaction transaction((*lease).database(), SQLite::TransactionBehavior::IMMEDIATE);
+      auto result = work(*lease);
       if (result) transaction.commit();
       return result;
     } catch (const SQLite::Exception& exception) {
-      return tl::unexpected(error_of(writer_, exception));
+      return tl::unexpected(error_of(*lease, exception));
     }
   }
 
@@ -176,14 +175,13 @@ class SqliteDatabase {
   Result<void> ready();
 
  private:
-  SqliteDatabase(const std::filesystem::path& file, FileDescriptor lock) : lock_(std::move(lock)), writer_(file) {}
+  explicit SqliteDatabase(FileDescriptor lock) : lock_(std::move(lock)) {}
   Result<void> prepare(const std::filesystem::path& file);
   static Result<void> still_in_place(Connection& connection);
   static tl::unexpected<Error> busy(std::string_view who);
 
-  FileDescriptor lock_;  // first: let go of last
-  std::timed_mutex writing_;
-  Connection writer_;
+  FileDescriptor lock_;      // first: let go of last
+  Pool<Connection> writer_;  // of one
   Pool<Connection> readers_;
 };
 
