@@ -9,6 +9,10 @@
 #include <cstdint>
 #include <string_view>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace traceweir::ingest {
 
 /// One bit per byte of a block of 64.
@@ -19,7 +23,49 @@ struct BlockMasks {
   std::uint64_t closing = 0;  ///< `}` and `]`
 };
 inline constexpr std::size_t block_bytes = 64;
-BlockMasks masks_of(const char* block);
+/// Each bit is the parity of the bits of `bits` up to and including it.
+constexpr std::uint64_t prefix_parity(std::uint64_t bits) {
+  for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+#ifdef __SSE2__
+
+inline BlockMasks masks_of(const char* block) {
+  BlockMasks out;
+  // `{` and `[`, `}` and `]` differ in one bit only; no other byte folds onto them.
+  const __m128i fold = _mm_set1_epi8(0x20);
+  for (unsigned part = 0; part < 4; ++part) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16U * part));
+    const __m128i folded = _mm_or_si128(bytes, fold);
+    const auto mask = [part](__m128i a, char b) {
+      const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8(b))));
+      return std::uint64_t{bits} << (16U * part);
+    };
+    out.quotes |= mask(bytes, '"');
+    out.backslashes |= mask(bytes, '\\');
+    out.opening |= mask(folded, '{');
+    out.closing |= mask(folded, '}');
+  }
+  return out;
+}
+
+#else
+
+inline BlockMasks masks_of(const char* block) {
+  BlockMasks out;
+  for (unsigned i = 0; i < block_bytes; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    const char c = block[i];
+    if (c == '"') out.quotes |= bit;
+    if (c == '\\') out.backslashes |= bit;
+    if (c == '{' || c == '[') out.opening |= bit;
+    if (c == '}' || c == ']') out.closing |= bit;
+  }
+  return out;
+}
+
+#endif
 
 /// Finds brackets outside strings in a text that comes in pieces.
 class BracketScanner {
@@ -59,6 +105,25 @@ class BracketScanner {
   bool in_string_ = false;
   bool escaped_ = false;  ///< the next byte stands behind a backslash
 };
+
+inline std::uint64_t BracketScanner::in_strings(const BlockMasks& masks, std::size_t size) {
+  std::uint64_t escaped = escaped_ ? 1 : 0;
+  std::uint64_t backslashes = masks.backslashes;
+  escaped_ = false;
+  while (backslashes != 0) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(backslashes));
+    backslashes &= backslashes - 1;
+    if (((escaped >> bit) & 1U) != 0) continue;  // itself behind a backslash
+    if (bit + 1 >= size)
+      escaped_ = true;
+    else
+      escaped |= std::uint64_t{1} << (bit + 1);
+  }
+  const std::uint64_t quotes = masks.quotes & ~escaped;
+  const std::uint64_t strings = prefix_parity(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+  in_string_ = (strings >> 63U) != 0;
+  return strings;
+}
 
 /// Finds the end of one JSON value that comes in pieces. Shape: begin with the first byte of the value.
 class ValueEnd {

@@ -59,9 +59,33 @@ std::optional<Decimal> decimal_of(std::string_view text) {
   return out;
 }
 
+/// Nearly all numbers: no sign, no exponent, at most 18 digits after the shift and none that it cuts off. Nothing: any
+/// other, which takes the long way.
+std::optional<ExactNumber> plain_number(std::string_view text, int shift) {
+  constexpr int digits_max = 18;
+  if (text.empty() || text.size() > digits_max || !is_digit(text.back())) return std::nullopt;
+  std::int64_t value = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.' && point == text.size() && i > 0)
+      point = i;
+    else if (is_digit(c))
+      value = value * 10 + (c - '0');
+    else
+      return std::nullopt;
+  }
+  const int whole = static_cast<int>(point);
+  const int behind = std::max(0, static_cast<int>(text.size()) - whole - 1);
+  if (behind > shift || whole + shift > digits_max) return std::nullopt;
+  for (int i = behind; i < shift; ++i) value *= 10;
+  return ExactNumber{value, false};
+}
+
 }  // namespace
 
 std::optional<ExactNumber> exact_number(std::string_view text, int shift) {
+  if (const auto number = plain_number(text, shift)) return number;
   const auto decimal = decimal_of(text);
   if (!decimal) return std::nullopt;
   const auto whole_digits = static_cast<std::int64_t>(decimal->whole.size());

@@ -50,7 +50,7 @@ constexpr Key<EventArgs> args_keys[] = {
 template <typename Into, std::size_t n>
 std::string_view Into::*find(const Key<Into> (&keys)[n], std::string_view key) {
   for (const Key<Into>& row : keys)
-    if (row.key == key) return row.token;
+    if (row.key.size() == key.size() && row.key.front() == key.front() && row.key == key) return row.token;
   return nullptr;
 }
 

@@ -36,6 +36,7 @@ class TextSource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
+/// What the reader makes of `text`. Errors: those of read_kineto().
 inline Result<timeline::Timeline> read_text(std::string_view text, std::vector<std::size_t> sizes = {SIZE_MAX}) {
   TextSource source{std::string(text), std::move(sizes)};
   return read_kineto(source);
