@@ -297,3 +297,24 @@ TEST_CASE("judge: the verdict carries where its baseline came from") {
   CHECK(verdict.baseline_runs == baseline.runs);
   CHECK(verdict.summary == "1 rule holds: step.time_p50 stayed at 100 ms (0.0 %, tolerance 5 %)");
 }
+
+// Why: these are the numbers of the worked example of docs/gate.md.
+TEST_CASE("judge: the worked example of the documentation") {
+  const std::vector<double> five{0.893, 0.889, 0.892, 0.890, 0.891};
+  const std::string points = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
+  const RuleResult rule = rule_of(utilization, 0.68, five, points);
+  CHECK(rule.sentence == "gpu.utilization fell from 89.1 % to 68.0 % (-21.1 pp, tolerance 3 pp)");
+  CHECK(rule.baseline->level == doctest::Approx(0.891));
+  CHECK(rule.baseline->noise == doctest::Approx(0.00158).epsilon(0.005));
+  CHECK(rule.baseline->degrees == 4);
+  CHECK(student_upper(normal_tail(3), 4) == doctest::Approx(6.620).epsilon(0.001));
+  CHECK(*rule.fails_at == doctest::Approx(0.861));
+  CHECK(*rule.detectable == doctest::Approx(0.0316).epsilon(0.005));
+  const RuleResult wide = rule_of(utilization, 0.85, {0.92, 0.86, 0.90, 0.88, 0.895}, points);
+  CHECK(wide.reason == Reason::within);
+  CHECK(wide.baseline->noise == doctest::Approx(0.0224).epsilon(0.005));
+  CHECK(*wide.fails_at == doctest::Approx(0.7290).epsilon(0.001));
+  CHECK(*wide.detectable == doctest::Approx(0.185).epsilon(0.005));
+  CAPTURE(wide.next);
+  CHECK(wide.next.starts_with("This rule is nearly blind: the noise of the baseline reaches 16.3 pp"));
+}

@@ -18,6 +18,15 @@ namespace {
 constexpr const char* utilization = "gpu.utilization";
 constexpr const char* step = "step.time_p50";
 
+/// How a situation ends: the rule's outcome, and the exit code without and with --strict.
+struct End {
+  std::optional<Outcome> outcome;
+  int exit, exit_strict;
+};
+const End passes{Outcome::pass, 0, 0}, warns{Outcome::warn, 0, 0}, fails{Outcome::fail, 1, 1};
+const End unclear{Outcome::inconclusive, 3, 3}, learns{Outcome::inconclusive, 0, 3};
+const End shown{std::nullopt, 0, 0}, shown_alone{std::nullopt, 3, 3};
+
 /// One situation of the gate: what is run, what it is compared with, what comes out.
 struct Row {
   const char* name;
@@ -25,378 +34,154 @@ struct Row {
   std::vector<JudgedRun> runs;
   Baseline baseline;
   Reason reason;
-  std::optional<Outcome> outcome;  ///< of the first rule
-  int exit, exit_strict;
+  End end;
 };
+using Rows = std::vector<Row>;
 
-JudgedRun without(const char* metric, NotMeasured why) {
+JudgedRun uses(double value) { return run_of(utilization, value); }
+JudgedRun takes(double value) { return run_of(step, value); }
+
+JudgedRun without_steps(NotMeasured why) {
   JudgedRun run;
-  run.measurements = {unmeasured(metric, why)};
+  run.measurements = {unmeasured(step, why)};
   return run;
 }
 
-JudgedRun with_loss(JudgedRun run) {
-  run.findings.push_back(finding_of(FindingCode::truncated, Severity::data_loss));
+JudgedRun with(JudgedRun run, FindingCode code, Severity severity) {
+  run.findings.push_back(finding_of(code, severity));
   return run;
 }
-
-JudgedRun with_missing_rank(JudgedRun run) {
+JudgedRun torn(JudgedRun run) { return with(std::move(run), FindingCode::truncated, Severity::data_loss); }
+JudgedRun lonely(JudgedRun run) {
   run.ranks_expected = 8;
   run.ranks_present = 7;
   return run;
 }
 
-JudgedRun with_finding(JudgedRun run, FindingCode code) {
-  run.findings.push_back(finding_of(code, Severity::warning));
-  return run;
+Baseline used(const std::vector<double>& values) { return baseline_of(utilization, values); }
+Baseline beside(Baseline baseline, std::int64_t others) {
+  baseline.other_class_runs = others;
+  return baseline;
 }
-
 Baseline elsewhere(Baseline baseline, std::int64_t others) {
   baseline.place = Baseline::Place::elsewhere;
-  baseline.other_class_runs = others;
-  return baseline;
+  return beside(std::move(baseline), others);
 }
 
-Baseline with_others(Baseline baseline, std::int64_t others) {
-  baseline.other_class_runs = others;
-  return baseline;
-}
-
-const std::string worse_3pp = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
+const std::string points = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
+const std::string at_least_85 = "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n";
+const std::string at_most_50 = "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\n";
 const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
-const std::vector<double> steady = around(0.89, 0.002, 10);
-const std::vector<double> noisy = around(0.89, 0.04, 10);
+const std::string any_step_5 = "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n";
+const std::string straggler = "[rules]\n[findings.straggler]\n";
+const std::string twice = "confirm = 2\n", at_warn = "level = \"warn\"\n", at_info = "level = \"info\"\n";
+const std::string no_noise = "noise = \"none\"\n";
 
-std::vector<Row> rows() {
-  const Baseline baseline = baseline_of(utilization, steady);
-  const Baseline nothing = baseline_of(utilization, {});
-  const Baseline two = baseline_of(utilization, {0.89, 0.891});
+const Baseline nothing = used({}), two = used({0.89, 0.891});
+const Baseline steady = used(around(0.89, 0.002, 10)), noisy = used(around(0.89, 0.04, 10));
+const Baseline stepped = baseline_of(step, {1e6, 1e6});
+
+Rows against_the_baseline() {
   return {
-      {"as before", worse_3pp, {run_of(utilization, 0.889)}, baseline, Reason::within, Outcome::pass, 0, 0},
-      {"worse than before, tolerated",
-       worse_3pp,
-       {run_of(utilization, 0.87)},
-       baseline,
-       Reason::within,
-       Outcome::pass,
-       0,
-       0},
-      {"better", worse_3pp, {run_of(utilization, 0.95)}, baseline, Reason::better, Outcome::pass, 0, 0},
-      {"worse", worse_3pp, {run_of(utilization, 0.68)}, baseline, Reason::worse, Outcome::fail, 1, 1},
-      {"worse at warn",
-       worse_3pp + "level = \"warn\"\n",
-       {run_of(utilization, 0.68)},
-       baseline,
-       Reason::worse,
-       Outcome::warn,
-       0,
-       0},
-      {"worse at info",
-       worse_3pp + "level = \"info\"\n",
-       {run_of(utilization, 0.68)},
-       baseline,
-       Reason::worse,
-       std::nullopt,
-       0,
-       0},
-      {"worse than the tolerance, inside noise",
-       worse_3pp,
-       {run_of(utilization, 0.77)},
-       baseline_of(utilization, noisy),
-       Reason::worse_within_noise,
-       Outcome::warn,
-       0,
-       0},
-      {"worse than the tolerance, deep inside noise",
-       worse_3pp,
-       {run_of(utilization, 0.84)},
-       baseline_of(utilization, noisy),
-       Reason::within,
-       Outcome::pass,
-       0,
-       0},
-      {"no noise is looked at",
-       worse_3pp + "noise = \"none\"\n",
-       {run_of(utilization, 0.84)},
-       baseline_of(utilization, noisy),
-       Reason::worse,
-       Outcome::fail,
-       1,
-       1},
-      {"one run of two that must agree",
-       worse_3pp + "confirm = 2\n",
-       {run_of(utilization, 0.68)},
-       baseline,
-       Reason::needs_confirmation,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"two runs agree",
-       worse_3pp + "confirm = 2\n",
-       {run_of(utilization, 0.68), run_of(utilization, 0.69)},
-       baseline,
-       Reason::worse,
-       Outcome::fail,
-       1,
-       1},
-      {"the second run does not agree",
-       worse_3pp + "confirm = 2\n",
-       {run_of(utilization, 0.68), run_of(utilization, 0.89)},
-       baseline,
-       Reason::worse_within_noise,
-       Outcome::warn,
-       0,
-       0},
-      {"below the minimum",
-       "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n",
-       {run_of(utilization, 0.849)},
-       nothing,
-       Reason::over_limit,
-       Outcome::fail,
-       1,
-       1},
-      {"equal to the minimum",
-       "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n",
-       {run_of(utilization, 0.85)},
-       nothing,
-       Reason::within,
-       Outcome::pass,
-       0,
-       0},
-      {"above the limit",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\n",
-       {run_of(step, 50000001)},
-       nothing,
-       Reason::over_limit,
-       Outcome::fail,
-       1,
-       1},
-      {"equal to the limit",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\n",
-       {run_of(step, 50e6)},
-       nothing,
-       Reason::within,
-       Outcome::pass,
-       0,
-       0},
-      {"above the limit at warn",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\nlevel = \"warn\"\n",
-       {run_of(step, 51e6)},
-       nothing,
-       Reason::over_limit,
-       Outcome::warn,
-       0,
-       0},
-      {"the limit counts while learning",
-       worse_3pp + "min = \"85%\"\n",
-       {run_of(utilization, 0.8)},
-       two,
-       Reason::over_limit,
-       Outcome::fail,
-       1,
-       1},
-      {"learning, the limit holds",
-       worse_3pp + "min = \"85%\"\n",
-       {run_of(utilization, 0.88)},
-       two,
-       Reason::short_baseline,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"one run of two above the limit",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\nconfirm = 2\n",
-       {run_of(step, 51e6)},
-       nothing,
-       Reason::needs_confirmation,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"two runs above the limit",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\nconfirm = 2\n",
-       {run_of(step, 51e6), run_of(step, 52e6)},
-       nothing,
-       Reason::over_limit,
-       Outcome::fail,
-       1,
-       1},
-      {"one freak run never fails a commit",
-       "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\nconfirm = 2\n",
-       {run_of(step, 90e6), run_of(step, 45e6)},
-       nothing,
-       Reason::worse_within_noise,
-       Outcome::warn,
-       0,
-       0},
-      {"two runs of five",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       two,
-       Reason::short_baseline,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"first run of a project",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       nothing,
-       Reason::no_baseline,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"first run of an environment",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       with_others(nothing, 20),
-       Reason::new_environment,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"second run of an environment",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       with_others(two, 20),
-       Reason::new_environment,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"a pull request without its class",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       elsewhere(nothing, 20),
-       Reason::not_comparable,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"a pull request to a new project",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       elsewhere(nothing, 0),
-       Reason::no_baseline,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"a pull request, short baseline",
-       worse_3pp,
-       {run_of(utilization, 0.88)},
-       elsewhere(two, 20),
-       Reason::short_baseline,
-       Outcome::inconclusive,
-       0,
-       3},
-      {"named, not measured",
-       step_5,
-       {without(step, NotMeasured::no_steps)},
-       nothing,
-       Reason::not_measured,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"matched, not measured",
-       "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n",
-       {without(step, NotMeasured::no_steps)},
-       nothing,
-       Reason::not_applicable,
-       std::nullopt,
-       3,
-       3},
-      {"matched, the baseline has it",
-       "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n",
-       {without(step, NotMeasured::no_steps)},
-       baseline_of(step, {1e6, 1e6}),
-       Reason::metric_missing,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"named, the baseline has it",
-       step_5,
-       {without(step, NotMeasured::no_steps)},
-       baseline_of(step, {1e6}),
-       Reason::metric_missing,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"not even in the report", step_5, {JudgedRun{}}, nothing, Reason::not_measured, Outcome::inconclusive, 3, 3},
-      {"ranks that do not fit",
-       step_5,
-       {without(step, NotMeasured::untrusted_data)},
-       baseline_of(step, {1e6}),
-       Reason::untrusted_data,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"data lost",
-       worse_3pp,
-       {with_loss(run_of(utilization, 0.68))},
-       baseline,
-       Reason::data_loss,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"data lost, an absolute limit too",
-       "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n",
-       {with_loss(run_of(utilization, 0.68))},
-       baseline,
-       Reason::data_loss,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"a rank is missing",
-       worse_3pp,
-       {with_missing_rank(run_of(utilization, 0.68))},
-       baseline,
-       Reason::missing_rank,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"data loss goes before a missing rank",
-       worse_3pp,
-       {with_loss(with_missing_rank(run_of(utilization, 0.68)))},
-       baseline,
-       Reason::data_loss,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"a finding",
-       "[rules]\n[findings.straggler]\n",
-       {with_finding(run_of(utilization, 0.9), FindingCode::straggler)},
-       nothing,
-       Reason::found,
-       Outcome::fail,
-       1,
-       1},
-      {"a finding at warn",
-       "[rules]\n[findings.straggler]\nlevel = \"warn\"\n",
-       {with_finding(run_of(utilization, 0.9), FindingCode::straggler)},
-       nothing,
-       Reason::found,
-       Outcome::warn,
-       0,
-       0},
-      {"another finding",
-       "[rules]\n[findings.straggler]\n",
-       {with_finding(run_of(utilization, 0.9), FindingCode::gap)},
-       nothing,
-       Reason::within,
-       Outcome::pass,
-       0,
-       0},
-      {"no finding in half a trace proves nothing",
-       "[rules]\n[findings.straggler]\n",
-       {with_loss(run_of(utilization, 0.9))},
-       nothing,
-       Reason::data_loss,
-       Outcome::inconclusive,
-       3,
-       3},
-      {"a finding in half a trace counts",
-       "[rules]\n[findings.truncated]\n",
-       {with_loss(run_of(utilization, 0.9))},
-       nothing,
-       Reason::found,
-       Outcome::fail,
-       1,
-       1},
+      {"as before", points, {uses(0.889)}, steady, Reason::within, passes},
+      {"worse, tolerated", points, {uses(0.87)}, steady, Reason::within, passes},
+      {"better", points, {uses(0.95)}, steady, Reason::better, passes},
+      {"worse", points, {uses(0.68)}, steady, Reason::worse, fails},
+      {"worse at warn", points + at_warn, {uses(0.68)}, steady, Reason::worse, warns},
+      {"worse at info", points + at_info, {uses(0.68)}, steady, Reason::worse, shown},
+      {"worse, inside noise", points, {uses(0.77)}, noisy, Reason::worse_within_noise, warns},
+      {"the same at info", points + at_info, {uses(0.77)}, noisy, Reason::worse_within_noise, shown},
+      {"worse, deep inside noise", points, {uses(0.84)}, noisy, Reason::within, passes},
+      {"no noise is looked at", points + no_noise, {uses(0.84)}, noisy, Reason::worse, fails},
   };
+}
+
+Rows against_limits() {
+  return {
+      {"below the minimum", at_least_85, {uses(0.849)}, nothing, Reason::over_limit, fails},
+      {"equal to the minimum", at_least_85, {uses(0.85)}, nothing, Reason::within, passes},
+      {"above the limit", at_most_50, {takes(50000001)}, nothing, Reason::over_limit, fails},
+      {"equal to the limit", at_most_50, {takes(50e6)}, nothing, Reason::within, passes},
+      {"above it at warn", at_most_50 + at_warn, {takes(51e6)}, nothing, Reason::over_limit, warns},
+      {"it counts while learning", points + "min = \"85%\"\n", {uses(0.8)}, two, Reason::over_limit, fails},
+      {"it holds while learning", points + "min = \"85%\"\n", {uses(0.88)}, two, Reason::short_baseline, learns},
+  };
+}
+
+Rows confirmed() {
+  const Reason asks = Reason::needs_confirmation;
+  return {
+      {"one of two", points + twice, {uses(0.68)}, steady, asks, unclear},
+      {"two of two", points + twice, {uses(0.68), uses(0.69)}, steady, Reason::worse, fails},
+      {"the second is fine", points + twice, {uses(0.68), uses(0.89)}, steady, Reason::worse_within_noise, warns},
+      {"one of two above", at_most_50 + twice, {takes(51e6)}, nothing, asks, unclear},
+      {"two above", at_most_50 + twice, {takes(51e6), takes(52e6)}, nothing, Reason::over_limit, fails},
+      {"a freak run", at_most_50 + twice, {takes(90e6), takes(45e6)}, nothing, Reason::worse_within_noise, warns},
+  };
+}
+
+Rows while_learning() {
+  return {
+      {"two runs of five", points, {uses(0.88)}, two, Reason::short_baseline, learns},
+      {"first run of a project", points, {uses(0.88)}, nothing, Reason::no_baseline, learns},
+      {"first of an environment", points, {uses(0.88)}, beside(nothing, 20), Reason::new_environment, learns},
+      {"third of an environment", points, {uses(0.88)}, beside(two, 20), Reason::new_environment, learns},
+      {"a branch without its class", points, {uses(0.88)}, elsewhere(nothing, 20), Reason::not_comparable, unclear},
+      {"a branch of a new project", points, {uses(0.88)}, elsewhere(nothing, 0), Reason::no_baseline, learns},
+      {"a branch, short baseline", points, {uses(0.88)}, elsewhere(two, 20), Reason::short_baseline, learns},
+  };
+}
+
+Rows without_data() {
+  const JudgedRun none = without_steps(NotMeasured::no_steps);
+  const JudgedRun misfit = without_steps(NotMeasured::untrusted_data);
+  return {
+      {"named", step_5, {none}, nothing, Reason::not_measured, unclear},
+      {"not even in the report", step_5, {JudgedRun{}}, nothing, Reason::not_measured, unclear},
+      {"matched by a pattern", any_step_5, {none}, nothing, Reason::not_applicable, shown_alone},
+      {"matched, the baseline has it", any_step_5, {none}, stepped, Reason::metric_missing, unclear},
+      {"named, the baseline has it", step_5, {none}, stepped, Reason::metric_missing, unclear},
+      {"ranks that do not fit", step_5, {misfit}, stepped, Reason::untrusted_data, unclear},
+      {"data lost", points, {torn(uses(0.68))}, steady, Reason::data_loss, unclear},
+      {"data lost, a limit too", at_least_85, {torn(uses(0.68))}, steady, Reason::data_loss, unclear},
+      {"a rank is missing", points, {lonely(uses(0.68))}, steady, Reason::missing_rank, unclear},
+      {"loss goes first", points, {torn(lonely(uses(0.68)))}, steady, Reason::data_loss, unclear},
+  };
+}
+
+Rows with_findings() {
+  const JudgedRun found = with(uses(0.9), FindingCode::straggler, Severity::warning);
+  const JudgedRun other = with(uses(0.9), FindingCode::gap, Severity::warning);
+  return {
+      {"found", straggler, {found}, nothing, Reason::found, fails},
+      {"found at warn", straggler + at_warn, {found}, nothing, Reason::found, warns},
+      {"found at info", straggler + at_info, {found}, nothing, Reason::found, shown},
+      {"another one", straggler, {other}, nothing, Reason::within, passes},
+      {"half a trace proves nothing", straggler, {torn(uses(0.9))}, nothing, Reason::data_loss, unclear},
+      {"found in half a trace", "[rules]\n[findings.truncated]\n", {torn(uses(0.9))}, nothing, Reason::found, fails},
+  };
+}
+
+/// Judges every row; gives the reasons that came out.
+std::set<Reason> check(const Rows& rows) {
+  std::set<Reason> seen;
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const Verdict verdict = judge(row.runs, row.baseline, policy_of(row.policy));
+    REQUIRE(verdict.rules.size() == 1);
+    const RuleResult& rule = verdict.rules.front();
+    CAPTURE(rule.sentence);
+    CHECK(word(rule.reason) == word(row.reason));
+    CHECK(rule.outcome == row.end.outcome);
+    CHECK(exit_code(verdict, Strictness::lenient) == row.end.exit);
+    CHECK(exit_code(verdict, Strictness::strict) == row.end.exit_strict);
+    CHECK_FALSE(rule.sentence.empty());
+    CHECK_FALSE(verdict.summary.empty());
+    // Whoever is not simply told "fine" is told what to do.
+    if (rule.outcome && *rule.outcome != Outcome::pass) CHECK_FALSE(rule.next.empty());
+    seen.insert(rule.reason);
+  }
+  return seen;
 }
 
 }  // namespace
@@ -405,22 +190,9 @@ std::vector<Row> rows() {
 // absence of data.
 TEST_CASE("judge: the truth table of reasons") {
   std::set<Reason> seen;
-  for (const Row& row : rows()) {
-    CAPTURE(row.name);
-    const Verdict verdict = judge(row.runs, row.baseline, policy_of(row.policy));
-    REQUIRE(verdict.rules.size() == 1);
-    const RuleResult& rule = verdict.rules.front();
-    CAPTURE(rule.sentence);
-    CHECK(word(rule.reason) == word(row.reason));
-    CHECK(rule.outcome == row.outcome);
-    CHECK(exit_code(verdict, Strictness::lenient) == row.exit);
-    CHECK(exit_code(verdict, Strictness::strict) == row.exit_strict);
-    CHECK_FALSE(rule.sentence.empty());
-    CHECK_FALSE(verdict.summary.empty());
-    // Whoever is not simply told "fine" is told what to do.
-    if (rule.outcome && *rule.outcome != Outcome::pass) CHECK_FALSE(rule.next.empty());
-    seen.insert(row.reason);
-  }
+  for (const auto rows :
+       {&against_the_baseline, &against_limits, &confirmed, &while_learning, &without_data, &with_findings})
+    seen.merge(check(rows()));
   // `accepted` comes with acceptances, which no input of the judge carries yet.
   for (int i = 0; i <= static_cast<int>(Reason::found); ++i) {
     const auto reason = static_cast<Reason>(i);
@@ -485,7 +257,7 @@ min = "85%"
 }
 
 TEST_CASE("judge: learning is the only reason that lets an inconclusive run pass its exit code") {
-  const Policy policy = policy_of("[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n" + step_5);
+  const Policy policy = policy_of(points + step_5);
   JudgedRun run = run_of(utilization, 0.9);
   run.measurements.push_back(unmeasured(step, NotMeasured::no_steps));
   const Verdict mixed = judge_one(run, {}, policy);
