@@ -22,6 +22,9 @@ function(traceweir_room folder)
   endforeach()
 endfunction()
 
+# Every test program, and nothing that only ships: tests that run the shipped programs run the release's.
+add_custom_target(test_programs)
+
 # traceweir_test(<name> LAYER <layer> SOURCES <file>... [ROOMS <folder>...] [LIBRARIES <target>...])
 # Makes a doctest program and registers each of its cases with ctest under the label of its layer.
 function(traceweir_test name)
@@ -33,6 +36,7 @@ function(traceweir_test name)
     string(REPLACE "/" "_" needed room_${room})
     target_link_libraries(${name} PRIVATE ${needed})
   endforeach()
+  add_dependencies(test_programs ${name})
   doctest_discover_tests(${name} TEST_PREFIX "${arg_LAYER}: " WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${arg_LAYER} TIMEOUT 240)
 endfunction()

@@ -26,6 +26,8 @@ def library_of(path: str) -> str:
     for prefix in sorted(LIBRARIES, key=len, reverse=True):
         if path.startswith(prefix):
             return LIBRARIES[prefix]
+    if path.endswith("intrin.h"):
+        return "standard"  # the compiler's own
     return "posix" if path.endswith(".h") else "standard" if "/" not in path else "unknown:" + path
 
 

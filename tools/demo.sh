@@ -71,15 +71,12 @@ start_service() {
   die 'the service is not ready after 10 s'
 }
 
-# A repository of the team whose training job this is: its commits are what the service orders history by.
-make_repository() {
-  git init -q -b main "$home/repository"
-  local i
-  for i in "${!subjects[@]}"; do
-    GIT_COMMITTER_DATE="2026-11-0$((i + 1))T09:00:00Z" GIT_AUTHOR_DATE="2026-11-0$((i + 1))T09:00:00Z" \
-      git -C "$home/repository" -c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false \
-      commit -q --allow-empty -m "${subjects[$i]}"
-  done
+# commit NUMBER SUBJECT: one more commit in the repository of the team whose training job this is. The client asks git
+# for its parents, which is how the service knows the order of history.
+commit() {
+  local date="2026-11-0$1T09:00:00Z"
+  GIT_COMMITTER_DATE=$date GIT_AUTHOR_DATE=$date git -C "$home/repository" -c user.name=demo \
+    -c user.email=demo@localhost -c commit.gpgsign=false commit -q --allow-empty -m "$2"
 }
 
 # gate WORKLOAD FILE COMMIT: the CI step. Prints its log; returns its exit code.
@@ -93,7 +90,9 @@ gate() {
 }
 
 play_commit() {
-  local number=$1 commit=$2 subject=$3 expected=0 stall=0 status format file
+  local number=$1 subject=$2 expected=0 stall=0 sha status format file
+  commit "$number" "$subject"
+  sha=$(git -C "$home/repository" rev-parse HEAD)
   if [ "$number" -eq "$stalled_commit" ]; then
     expected=1
     stall=5
@@ -105,10 +104,10 @@ play_commit() {
     esac
     "$bin/make_trace" --format "$format" --seed "$number" --stall-loader "$stall" "$file" >>"$home/truth.jsonl"
     say
-    say "commit $number  ${commit:0:10}  $subject   (workload ddp-$format)"
+    say "commit $number  ${sha:0:10}  $subject   (workload ddp-$format)"
     say "  \$ traceweir gate ${file##*/}"
     status=0
-    gate "ddp-$format" "$file" "$commit" || status=$?
+    gate "ddp-$format" "$file" "$sha" || status=$?
     [ "$status" -eq "$expected" ] || die "commit $number, $format: exit code $status, expected $expected"
   done
 }
@@ -147,14 +146,13 @@ main() {
   rm -rf "$home"
   mkdir -p "$home"
   trap stop_service EXIT
-  local begin=${EPOCHREALTIME/[.,]/} commits i
+  local begin=${EPOCHREALTIME/[.,]/} i
   start_service
   say "The service answers at $TRACEWEIR_URL (embedded store in ${home#"$PWD"/}/service)."
-  make_repository
-  mapfile -t commits < <(git -C "$home/repository" log --reverse --format=%H)
-  for i in "${!commits[@]}"; do play_commit $((i + 1)) "${commits[$i]}" "${subjects[$i]}"; done
+  git init -q -b main "$home/repository"
+  for i in "${!subjects[@]}"; do play_commit $((i + 1)) "${subjects[$i]}"; done
   show_history
-  show_urls "${commits[$((stalled_commit - 1))]}"
+  show_urls "$(git -C "$home/repository" rev-parse "HEAD~$((${#subjects[@]} - stalled_commit))")"
   [ "$keep" = no ] || {
     disown "$service"
     service=

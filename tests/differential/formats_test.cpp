@@ -66,6 +66,15 @@ TEST_CASE("formats: one job measures the same from Kineto, gzipped Kineto and ns
   }
 }
 
+// Why: equality proves nothing unless it sees the smallest difference.
+TEST_CASE("formats: one nanosecond more in one kernel is seen from either format") {
+  const auto trace = make_trace::simulate({});
+  auto longer = trace;
+  longer.ranks.front().work[200].end += 1;
+  for (const Format format : formats)
+    CHECK(comparable(measured(trace, 0, format)) != comparable(measured(longer, 0, format)));
+}
+
 // Why: what a format does not carry must be said, never 0.
 TEST_CASE("formats: sizes of messages are measured from Kineto and `no_sizes` from nsys") {
   const auto trace = make_trace::simulate({});
