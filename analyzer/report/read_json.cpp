@@ -22,8 +22,8 @@ constexpr std::size_t rows_max = 10'000;
 constexpr std::size_t evidence_max = 64;
 constexpr std::size_t advice_bytes_max = 1024;
 constexpr std::size_t metric_bytes_max = 128;
-constexpr std::int64_t number_max = 1'000'000'000;  // ranks, devices, steps
-constexpr std::int64_t time_max = std::int64_t{1} << 62;
+constexpr std::int64_t number_max = 1'000'000'000;        // ranks, devices, steps
+constexpr std::int64_t time_max = std::int64_t{1} << 62;  // as the timeline has it: no difference overflows
 
 Nanos nanos(const Node& node) { return Nanos{node.amount()}; }
 
@@ -104,7 +104,7 @@ std::optional<metrics::Window> window_of(const Node& node) {
   if (node.is_null()) return std::nullopt;
   metrics::Window out;
   out.kind = node["kind"].word(&metrics::window_kind_of);
-  const Nanos begin{node["start_ns"].integer(-time_max, time_max)};
+  const Nanos begin{node["start_ns"].integer(1 - time_max, time_max - 1)};
   const Nanos length{node["length_ns"].integer(1, std::numeric_limits<std::int64_t>::max())};
   if (length.count() > time_max - begin.count()) node["length_ns"].fail("past the end of time");
   out.span = {begin, Nanos{std::min(length.count(), time_max - begin.count())} + begin};

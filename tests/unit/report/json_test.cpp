@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "analyzer/report/rest.hpp"
 #include "tests/unit/report/reports.hpp"
@@ -120,6 +121,28 @@ TEST_CASE("from_json: refuses and names what is wrong") {
     CHECK(result.error().message.find(row.names) != std::string::npos);
     CHECK(result.error().message.size() < 1000);
   }
+}
+
+// Why: no list of mistakes is complete; whatever comes in must end as a report that can be written again, or an error.
+TEST_CASE("from_json: damaged text is an error or a report") {
+  const std::string text = to_json(full_report());
+  const std::string_view replacements[] = {"0",     "-1", "null", "[]", "{}", "\"\"", "9223372036854775807",
+                                           "1e308", "\\", ","};
+  std::mt19937 random(7);
+  int accepted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = text;
+    const std::size_t at = random() % text.size();
+    damaged.replace(at, random() % 4, replacements[random() % std::size(replacements)]);
+    const auto result = from_json(damaged);
+    if (!result) {
+      CHECK(result.error().code == ErrorCode::bad_body);
+      continue;
+    }
+    ++accepted;
+    CHECK(from_json(to_json(*result)).has_value());
+  }
+  CHECK(accepted > 0);  // damage inside names does no harm
 }
 
 // Why: the contract lets newer versions add keys, and names are cleaned wherever they come in.
