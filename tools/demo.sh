@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly bin=$PWD/build/release
+readonly bin=${TRACEWEIR_BIN_DIR:-$PWD/build/release}
 readonly home=$PWD/build/demo
 readonly project=demo
 readonly stalled_commit=7
@@ -124,7 +124,7 @@ show_history() {
 show_urls() {
   local query='history?metric=gpu.utilization&branch=main&workload=ddp-kineto'
   say
-  say 'To look at (with the token below; --keep leaves the service running):'
+  if [ "$keep" = yes ]; then say 'To look at:'; else say 'To look at, with the service left running by ./dev demo --keep:'; fi
   say "  $TRACEWEIR_URL/api/v1/projects/$project/runs"
   say "  $TRACEWEIR_URL/api/v1/projects/$project/$query"
   say "  $TRACEWEIR_URL/api/v1/projects/$project/commits/$1"
