@@ -81,6 +81,22 @@ TEST_CASE("invariance: a kernel cut in two that touch takes the same time") {
   }));
 }
 
+// Why: unions are taken per device; which stream a span ran on must not matter.
+TEST_CASE("invariance: streams merged into one, or each span on its own, measure the same") {
+  CHECK(rc::check("streams", [] {
+    const auto trace = make_trace::simulate(any_job());
+    auto merged = trace;
+    auto apart = trace;
+    int stream = 100;
+    for (make_trace::Work& work : merged.ranks.front().work) work.stream = 7;
+    for (make_trace::Work& work : apart.ranks.front().work) work.stream = ++stream;
+    const Format format = any_format();
+    const auto values = by_id(measured(trace, 0, format));
+    RC_ASSERT(values == by_id(measured(merged, 0, format)));
+    RC_ASSERT(values == by_id(measured(apart, 0, format)));
+  }));
+}
+
 TEST_CASE("invariance: the same file measures the same twice") {
   const auto trace = make_trace::simulate({});
   for (const Format format : formats) CHECK(by_id(measured(trace, 0, format)) == by_id(measured(trace, 0, format)));
