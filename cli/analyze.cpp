@@ -2,10 +2,12 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analyzer/core/text.hpp"
 #include "cli/command.hpp"
 #include "cli/reading.hpp"
 #include "cli/terminal.hpp"
@@ -29,7 +31,9 @@ void print_error_line(const Error& error) {
 /// A trace that is refused exits by 3, whatever the reason; wrong options exit by 2.
 int refuse(const Options& options, const Error& error) {
   if (options.json) print_error_line(error);
-  const int code = say(error);
+  const bool one = options.files.size() == 1;
+  const std::string name = one ? std::filesystem::path(options.files.front()).filename().string() + ": " : "";
+  const int code = say(Error{error.code, clean_text(name) + error.message});
   return code == exit_usage && error.code != ErrorCode::usage ? exit_inconclusive : code;
 }
 

@@ -2,21 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/ssl.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <boost/url/parse.hpp>
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
+#include "cli/connection_stream.hpp"
 #include "server/wire/json.hpp"
 
 namespace traceweir::cli {
@@ -25,11 +27,12 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
-using asio::use_awaitable;
 
 constexpr std::chrono::seconds connect_time_max{10};
 constexpr std::chrono::seconds send_time_max{60};     // without any progress
 constexpr std::chrono::seconds answer_time_max{700};  // a verdict may be waited for (wait=600)
+constexpr std::size_t file_buffer_bytes = 256 * 1024;
+constexpr std::size_t read_buffer_bytes = 64 * 1024;
 constexpr std::uint64_t answer_bytes_max = std::uint64_t{64} << 20;
 
 struct Target {
@@ -37,94 +40,77 @@ struct Target {
   const std::string& token;
 };
 
-/// Sends the request piece by piece, so that progress can be shown. The service may answer early and close (a refused
-/// upload): then writing fails and the answer is still read.
-template <typename Stream, typename Body>
-asio::awaitable<void> write(Stream& stream, http::request<Body>& message, const ClientRequest& request) {
-  http::request_serializer<Body> serializer(message);
-  serializer.split(true);
-  const std::uint64_t total = message.payload_size().value_or(0);
-  std::uint64_t sent = 0;
-  bool in_body = false;
-  while (!serializer.is_done()) {
-    beast::get_lowest_layer(stream).expires_after(send_time_max);
-    boost::system::error_code error;
-    const std::size_t count =
-        co_await http::async_write_some(stream, serializer, asio::redirect_error(use_awaitable, error));
-    if (error) co_return;
-    if (in_body) sent += count;
-    in_body = serializer.is_header_done();
-    if (request.progress && in_body) request.progress(std::min(sent, total), total);
+std::string head_of(const ClientRequest& request, const Target& target, std::uint64_t body_bytes) {
+  const bool is_ipv6 = target.url.host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + target.url.host + "]" : target.url.host;
+  std::string head = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}:{}\r\nUser-Agent: traceweir/{}\r\nConnection: close\r\n",
+                                 request.method, target.url.base, request.path, host, target.url.port, version);
+  if (!target.token.empty()) head += fmt::format("Authorization: Bearer {}\r\n", target.token);
+  for (const auto& [name, value] : request.headers) head += fmt::format("{}: {}\r\n", name, value);
+  if (request.method != "GET") head += fmt::format("Content-Length: {}\r\n", body_bytes);
+  return head + "\r\n";
+}
+
+/// Sends head and file. The service may answer early and close (a refused upload): then writing fails, and the answer
+/// is still there to be read.
+asio::awaitable<void> write(Stream& stream, const ClientRequest& request, const Target& target) {
+  std::ifstream file;
+  const std::uint64_t total = request.file.empty() ? 0 : std::filesystem::file_size(request.file);
+  if (!request.file.empty()) file.open(request.file, std::ios::binary);
+  const std::string head = head_of(request, target, total);
+  std::vector<char> buffer(file_buffer_bytes);
+  try {
+    stream.allow(send_time_max);
+    co_await stream.write(asio::buffer(head));
+    for (std::uint64_t sent = 0; sent < total;) {
+      file.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(buffer.size(), total - sent)));
+      const auto count = static_cast<std::size_t>(file.gcount());
+      if (count == 0) throw std::runtime_error("the file became shorter while it was sent");
+      stream.allow(send_time_max);
+      co_await stream.write(asio::buffer(buffer.data(), count));
+      sent += count;
+      if (request.progress) request.progress(sent, total);
+    }
+  } catch (const boost::system::system_error&) {
+    co_return;
   }
 }
 
-template <typename Stream>
 asio::awaitable<ClientAnswer> read(Stream& stream) {
-  beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(answer_bytes_max);
-  beast::get_lowest_layer(stream).expires_after(answer_time_max);
-  co_await http::async_read(stream, buffer, parser, use_awaitable);
+  parser.eager(true);
+  beast::flat_buffer buffer;
+  stream.allow(answer_time_max);
+  while (!parser.is_done()) {
+    const std::size_t count = co_await stream.read(buffer.prepare(read_buffer_bytes));
+    boost::system::error_code error;
+    buffer.commit(count);
+    if (count == 0)
+      parser.put_eof(error);
+    else
+      buffer.consume(parser.put(buffer.data(), error));
+    if (error && error != http::error::need_more) throw boost::system::system_error(error);
+  }
   ClientAnswer answer;
   answer.status = parser.get().result_int();
   answer.body = std::move(parser.get().body());
   co_return answer;
 }
 
-template <typename Message>
-void set_head(Message& message, const ClientRequest& request, const Target& target) {
-  message.version(11);
-  message.method_string(request.method);
-  message.target(target.url.base + request.path);
-  const bool is_ipv6 = target.url.host.find(':') != std::string::npos;
-  const std::string host = is_ipv6 ? "[" + target.url.host + "]" : target.url.host;
-  message.set(http::field::host, host + ":" + target.url.port);
-  message.set(http::field::user_agent, std::string("traceweir/") + version);
-  message.set(http::field::connection, "close");
-  if (!target.token.empty()) message.set(http::field::authorization, "Bearer " + target.token);
-  for (const auto& [name, value] : request.headers) message.set(name, value);
-}
-
-template <typename Stream>
-asio::awaitable<ClientAnswer> exchange(Stream& stream, const ClientRequest& request, const Target& target) {
-  if (request.file.empty()) {
-    http::request<http::empty_body> message;
-    set_head(message, request, target);
-    if (request.method != "GET") message.set(http::field::content_length, "0");
-    co_await write(stream, message, request);
-  } else {
-    http::request<http::file_body> message;
-    set_head(message, request, target);
-    beast::error_code error;
-    message.body().open(request.file.c_str(), beast::file_mode::scan, error);
-    if (error) throw boost::system::system_error(error, "opening the file");
-    message.prepare_payload();
-    co_await write(stream, message, request);
-  }
-  co_return co_await read(stream);
-}
-
 asio::awaitable<ClientAnswer> talk(const ClientRequest& request, const Target& target) {
   const auto executor = co_await asio::this_coro::executor;
-  asio::ip::tcp::resolver resolver(executor);
-  const auto endpoints = co_await resolver.async_resolve(target.url.host, target.url.port, use_awaitable);
-  if (target.url.scheme == ServiceUrl::Scheme::http) {
-    beast::tcp_stream stream(executor);
-    stream.expires_after(connect_time_max);
-    co_await stream.async_connect(endpoints, use_awaitable);
-    co_return co_await exchange(stream, request, target);
-  }
-  asio::ssl::context context(asio::ssl::context::tls_client);
-  context.set_default_verify_paths();
-  context.set_verify_mode(asio::ssl::verify_peer);
-  beast::ssl_stream<beast::tcp_stream> stream(executor, context);
-  stream.set_verify_callback(asio::ssl::host_name_verification(target.url.host));
-  std::string host = target.url.host;  // OpenSSL's macro for this holds an old-style cast
-  SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, host.data());
-  beast::get_lowest_layer(stream).expires_after(connect_time_max);
-  co_await beast::get_lowest_layer(stream).async_connect(endpoints, use_awaitable);
-  co_await stream.async_handshake(asio::ssl::stream_base::client, use_awaitable);
-  co_return co_await exchange(stream, request, target);
+  const bool plain = target.url.scheme == ServiceUrl::Scheme::http;
+  const std::unique_ptr<Stream> stream = plain ? plain_stream(executor) : tls_stream(executor);
+  stream->allow(connect_time_max);
+  co_await stream->connect(target.url.host, target.url.port);
+  co_await write(*stream, request, target);
+  co_return co_await read(*stream);
+}
+
+/// A token or key with a line break in it would end the header and begin another.
+bool is_field_value(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
 struct StatusRow {
@@ -166,6 +152,9 @@ Result<ServiceUrl> service_url(std::string_view text) {
 Client::Client(ServiceUrl url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
 
 Result<ClientAnswer> Client::send(const ClientRequest& request) const {
+  if (!is_field_value(token_)) return fail(ErrorCode::usage, "TRACEWEIR_TOKEN: holds a character that no token has");
+  for (const auto& [name, value] : request.headers)
+    if (!is_field_value(value)) return fail(ErrorCode::usage, name + ": only printable ASCII is possible");
   asio::io_context io(1);
   std::optional<ClientAnswer> answer;
   std::exception_ptr failure;

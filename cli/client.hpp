@@ -43,7 +43,8 @@ class Client {
  public:
   Client(ServiceUrl url, std::string token);
 
-  /// Errors: unreachable (no connection, cut off, or no HTTP), io_failed (the file).
+  /// Errors: unreachable (no connection, cut off, no HTTP, or the file cannot be read), usage (a token or header that
+  ///         cannot be sent).
   ///         An answer with an error status is an answer.
   [[nodiscard]] Result<ClientAnswer> send(const ClientRequest& request) const;
 

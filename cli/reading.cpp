@@ -84,7 +84,9 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
   std::vector<report::TraceFacts> facts;
   for (const std::string& file : files) {
     auto ranks = ingest::read_trace(file);
-    if (!ranks) return fail(ranks.error().code, fmt::format("{}: {}", name_of(file), ranks.error().message));
+    if (!ranks && files.size() > 1)
+      return fail(ranks.error().code, fmt::format("{}: {}", name_of(file), ranks.error().message));
+    if (!ranks) return tl::unexpected(std::move(ranks).error());
     report::TraceFacts fact;
     fact.name = name_of(file);
     if (hashing == Hashing::sha256) {

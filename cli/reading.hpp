@@ -28,7 +28,8 @@ void add_reading_options(CLI::App& app, ReadingOptions& options);
 enum class Hashing { none, sha256 };
 
 /// Measures files here; several files are ranks of one run. A single file may be a traceweir.report/1 document, which
-/// is checked and handed on. Errors: those of ingest::read_trace with the file's name in front, usage, bad_body.
+/// is checked and handed on. Errors: those of ingest::read_trace (with its name in front where there are several),
+/// usage, bad_body.
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing);
 

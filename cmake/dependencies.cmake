@@ -25,9 +25,7 @@ find_package(fmt 9.1 REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 # CLI11: command lines with help texts.
 find_package(CLI11 2.1 REQUIRED)
-if(TRACEWEIR_TESTS)
-  # doctest: all C++ tests; rapidcheck: property tests.
-  find_package(doctest 2.4 REQUIRED)
-  include(${doctest_DIR}/doctest.cmake)
-  find_package(rapidcheck REQUIRED)
-endif()
+# doctest: all C++ tests; rapidcheck: property tests.
+find_package(doctest 2.4 REQUIRED)
+include(${doctest_DIR}/doctest.cmake)
+find_package(rapidcheck REQUIRED)

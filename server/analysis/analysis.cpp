@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -18,14 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int usage_exit_code = 2;  // a window that the trace does not have
 constexpr int refused_exit_code = 3;
 constexpr std::size_t error_line_bytes_max = 8 * 1024;
 constexpr std::size_t last_words_bytes_max = 300;
 
 /// What the child may say of a file. Another word from it is no more than a breach of its contract.
-constexpr std::array<ErrorCode, 8> refusals = {
-    ErrorCode::unknown_format,  ErrorCode::not_a_trace,  ErrorCode::unsupported_format,   ErrorCode::malformed_trace,
-    ErrorCode::trace_too_large, ErrorCode::empty_upload, ErrorCode::unsupported_encoding, ErrorCode::usage};
+constexpr std::array<ErrorCode, 9> refusals = {
+    ErrorCode::unknown_format,       ErrorCode::not_a_trace,     ErrorCode::unsupported_format,
+    ErrorCode::malformed_trace,      ErrorCode::trace_too_large, ErrorCode::empty_upload,
+    ErrorCode::unsupported_encoding, ErrorCode::bad_body,        ErrorCode::usage};
 
 std::vector<std::string> command_for(const fs::path& program, const fs::path& file, const AnalysisOptions& options) {
   std::vector<std::string> words = {program.string(), "analyze", "--json"};
@@ -116,13 +120,38 @@ Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& op
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
   if (end.how == How::exited && end.code == 0) return report_from(end, options);
-  if (end.how == How::exited && end.code == refused_exit_code) return tl::unexpected(refusal_of(end));
+  if (end.how == How::exited && (end.code == refused_exit_code || end.code == usage_exit_code))
+    return tl::unexpected(refusal_of(end));
   if (is_out_of_memory(end))
     return died("ran out of memory; analysis_memory_max is " + std::to_string(limits.analysis_memory_max) + " bytes",
                 end);
   if (end.how == How::exited) return died("ended with exit code " + std::to_string(end.code), end);
   return killed_by(end, limits);
 }
+
+/// A child's own folder. Removed with everything in it, however the child ended.
+class Scratch {
+ public:
+  /// Errors: io_failed.
+  static Result<Scratch> in(const fs::path& parent) {
+    if (parent.empty()) return Scratch("");
+    std::string name = (parent / "child-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      return fail(ErrorCode::io_failed, "making a folder for the analysis: " + std::generic_category().message(errno));
+    return Scratch(name);
+  }
+  Scratch(Scratch&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
+ private:
+  explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
+};
 
 bool holds_nul(const std::optional<std::string>& text) { return text && text->find('\0') != std::string::npos; }
 
@@ -131,6 +160,7 @@ bool holds_nul(const std::optional<std::string>& text) { return text && text->fi
 struct Analysis::Impl {
   fs::path program;
   AnalysisLimits limits;
+  fs::path scratch;
   Children children;
 };
 
@@ -141,9 +171,14 @@ Result<fs::path> program_beside_us() {
   return fail(ErrorCode::bad_config, "the analyzer " + program.string() + " is not there, or cannot be run");
 }
 
-Analysis::Analysis(fs::path program, AnalysisLimits limits) : impl_(std::make_unique<Impl>()) {
+Analysis::Analysis(fs::path program, AnalysisLimits limits, fs::path scratch) : impl_(std::make_unique<Impl>()) {
   impl_->program = fs::absolute(program);
   impl_->limits = limits;
+  if (scratch.empty()) return;
+  impl_->scratch = fs::absolute(scratch);
+  std::error_code ignored;  // a folder that is not there shows at the first analysis, with its reason
+  fs::remove_all(impl_->scratch, ignored);
+  fs::create_directories(impl_->scratch, ignored);
 }
 
 Analysis::Analysis(Analysis&&) noexcept = default;
@@ -159,8 +194,10 @@ Result<report::Report> Analysis::report_of(const fs::path& file, const AnalysisO
   if (holds_nul(options.window) || holds_nul(options.steps))
     return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
   const AnalysisLimits& limits = impl_->limits;
+  TRACEWEIR_TRY(scratch, Scratch::in(impl_->scratch));
   const ChildLimits child{limits.analysis_time_max, limits.analysis_memory_max, limits.descriptors_max,
-                          limits.report_bytes_max, limits.message_bytes_max};
+                          limits.report_bytes_max,  limits.message_bytes_max,   scratch.folder(),
+                          limits.scratch_bytes_max};
   TRACEWEIR_TRY(end, impl_->children.run(command_for(impl_->program, file, options), child));
   return outcome_of(end, options, limits);
 }

@@ -1,10 +1,10 @@
 // For: a Report from an untrusted file, made by a child process that can harm nobody but itself.
 // Not for: reading traces (the child's), deciding anything.
 //
-// The child is `traceweir analyze --json [--window W] [--steps G] [--skip N] -- FILE`, with no environment, `/` as its
-// folder and nothing open but its two pipes. Its contract:
+// The child is `traceweir analyze --json [--window W] [--steps G] [--skip N] -- FILE`, with no environment but a TMPDIR
+// of its own, `/` as its folder and nothing open but its two pipes. Its contract:
 //   exit 0   stdout is one traceweir.report/1 document; it is read as untrusted text
-//   exit 3   stdout is one line {"error":{"code":"malformed_trace","message":"…"}}; the code is a word of error.hpp
+//   exit 2, 3   stdout is one line {"error":{"code":"malformed_trace","message":"…"}}; the code is a word of error.hpp
 //   other    the child died; its last words on stderr go into the message
 #pragma once
 
@@ -25,6 +25,7 @@ namespace traceweir::analysis {
 struct AnalysisLimits {
   std::chrono::milliseconds analysis_time_max{120'000};  ///< the child's CPU time (in whole seconds), and its wall time
   std::uint64_t analysis_memory_max = std::uint64_t{4} << 30;           ///< address space; 0: no limit (sanitizers)
+  std::uint64_t scratch_bytes_max = std::uint64_t{16} << 30;            ///< one unpacked file of the child
   std::uint64_t descriptors_max = 64;                                   ///< open files of the child
   std::size_t report_bytes_max = report::report_bytes_max + 64 * 1024;  ///< of stdout
   std::size_t message_bytes_max = 16 * 1024;                            ///< of stderr that is kept
@@ -47,7 +48,9 @@ Result<std::filesystem::path> program_beside_us();
 /// Thread: report_of blocks; call it from worker threads, several at once. stop() from any thread.
 class Analysis {
  public:
-  Analysis(std::filesystem::path program, AnalysisLimits limits);
+  /// `scratch`: where each child gets a folder of its own for what it must unpack; it is removed with the child. What
+  /// an earlier life left there is removed now. Empty: children may write no file.
+  Analysis(std::filesystem::path program, AnalysisLimits limits, std::filesystem::path scratch = {});
   Analysis(Analysis&&) noexcept;
   Analysis& operator=(Analysis&&) noexcept;
   /// Kills the children that run. No report_of may still be running when this returns, so join the workers first.

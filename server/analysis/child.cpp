@@ -121,7 +121,7 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
   const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (nothing.get() < 0) return cannot_start(command.front(), errno);
   TRACEWEIR_TRY(failure, make_pipe());
-  const Command prepared(command);
+  const Command prepared(command, limits.scratch);
   pid_t pid = -1;
   {
     // Held over the fork, so that stop() either sees this child or keeps it from starting.

@@ -20,8 +20,10 @@ struct ChildLimits {
   std::chrono::milliseconds time_max;  ///< wall; CPU time is limited to the same, in whole seconds
   std::uint64_t memory_bytes_max;      ///< address space; 0: no limit
   std::uint64_t descriptors_max;
-  std::size_t out_bytes_max;  ///< more of stdout ends the child
-  std::size_t err_bytes_max;  ///< the last ones of stderr are kept
+  std::size_t out_bytes_max;        ///< more of stdout ends the child
+  std::size_t err_bytes_max;        ///< the last ones of stderr are kept
+  std::string scratch;              ///< a folder of the child's own, as its TMPDIR; empty: it may write no file at all
+  std::uint64_t scratch_bytes_max;  ///< of one file there
 };
 
 /// How a child ended. Whatever it is, no process of it is left.
@@ -43,9 +45,9 @@ struct ChildEnd {
 /// Thread: run() blocks and may be called from several threads; stop() from any.
 class Children {
  public:
-  /// Runs command[0] (a path) with these arguments, an empty environment, `/` as its folder, /dev/null as stdin and
-  /// nothing else open but its two pipes.
-  /// Errors: io_failed (it cannot be started), queue_full (stop() was called before).
+  /// Runs command[0] (a path) with these arguments, an environment of TMPDIR at most, `/` as its folder, /dev/null as
+  /// stdin and nothing else open but its two pipes. Errors: io_failed (it cannot be started), queue_full (stop() was
+  /// called before).
   Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits);
 
   /// Kills all children and lets no further one start.

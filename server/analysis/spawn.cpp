@@ -31,7 +31,8 @@ bool limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
 bool apply(const ChildLimits& limits) {
   // Whole seconds, rounded up. At the soft limit comes SIGXCPU, by which we know the cause; a second later SIGKILL.
   const auto seconds = static_cast<rlim_t>((limits.time_max.count() + 999) / 1000);
-  return limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, 0, 0) &&
+  const rlim_t files = limits.scratch.empty() ? 0 : limits.scratch_bytes_max;
+  return limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, files, files) &&
          limit(RLIMIT_NOFILE, limits.descriptors_max, limits.descriptors_max) &&
          limit(RLIMIT_CPU, seconds, seconds + 1) &&
          (limits.memory_bytes_max == 0 || limit(RLIMIT_AS, limits.memory_bytes_max, limits.memory_bytes_max));
@@ -60,11 +61,10 @@ bool die_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && 
 
 [[noreturn]] void become(const Command& command, const ChildLimits& limits, const Plumbing& plumbing, pid_t parent) {
   const int failure = ::fcntl(plumbing.failure, F_DUPFD_CLOEXEC, 3);
-  std::array<char*, 1> no_environment = {nullptr};
   if (::setsid() >= 0 && die_with(parent) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && reset_signals() &&
       place(plumbing) && ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0 && ::chdir("/") == 0 && apply(limits)) {
     ::umask(077);
-    ::execve(command.program(), command.arguments(), no_environment.data());
+    ::execve(command.program(), command.arguments(), command.environment());
   }
   const int number = errno;
   const ssize_t told = ::write(failure, &number, sizeof number);
@@ -93,9 +93,12 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-Command::Command(std::vector<std::string> words) : words_(std::move(words)) {
+Command::Command(std::vector<std::string> words, const std::string& scratch)
+    : words_(std::move(words)), tmpdir_("TMPDIR=" + scratch) {
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
+  if (!scratch.empty()) environment_.push_back(tmpdir_.data());
+  environment_.push_back(nullptr);
 }
 
 pid_t spawn(const Command& command, const ChildLimits& limits, const Plumbing& plumbing) {

@@ -38,13 +38,17 @@ Result<Pipe> make_pipe();
 /// A program that was prepared for exec before the fork, since nothing may be allocated after it.
 class Command {
  public:
-  explicit Command(std::vector<std::string> words);
+  /// `scratch` becomes TMPDIR, the one variable of the environment; empty: there is none.
+  Command(std::vector<std::string> words, const std::string& scratch);
   [[nodiscard]] char* const* arguments() const { return pointers_.data(); }
+  [[nodiscard]] char* const* environment() const { return environment_.data(); }
   [[nodiscard]] const char* program() const { return words_.front().c_str(); }
 
  private:
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
+  std::string tmpdir_;
+  std::vector<char*> environment_;
 };
 
 /// What the child gets as its first three descriptors, and where it tells why it could not start.

@@ -20,6 +20,7 @@ struct Admitted {
 Result<Admitted> admit(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
   TRACEWEIR_TRY(query, upload_query(request, services.limits));
+  TRACEWEIR_TRY_VOID(services.runs.check_room());
   TRACEWEIR_TRY(file, services.spool.create(request.body->announced_bytes()));
   query.head.project = caller.project.name;
   query.head.token = caller.token;

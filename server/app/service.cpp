@@ -107,7 +107,7 @@ Result<void> serve(const Config& config) {
 
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
   TRACEWEIR_TRY(program, program_of(config));
-  analysis::Analysis analysis(program, config.analysis);
+  analysis::Analysis analysis(program, config.analysis, config.data_dir + "/spool/scratch");
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
   pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, now}, analysts, log_run_error);

@@ -38,6 +38,10 @@ class RunQueue {
 
   RunQueue(Stages stages, Workers& workers, OnError on_error);
 
+  /// Whether one more run would be taken now, so that an upload can be refused before it is sent.
+  /// Errors: queue_full.
+  [[nodiscard]] Result<void> check_room() const { return workers_.check_room(); }
+
   /// Puts the run into the queue, or joins it where it is on its way already.
   /// Errors: queue_full.
   Result<std::shared_ptr<Completion>> submit(const std::string& project, const std::string& run);

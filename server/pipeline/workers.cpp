@@ -19,6 +19,11 @@ tl::unexpected<Error> Workers::full() const {
   return fail(ErrorCode::queue_full, fmt::format("{} jobs are waiting ({}); try again in a moment", depth_max_, name_));
 }
 
+Result<void> Workers::check_room() const {
+  if (stopped_ || depth_ >= depth_max_) return full();
+  return {};
+}
+
 Result<void> Workers::submit(std::function<void()> work) {
   if (!enter()) return full();
   boost::asio::post(pool_, [this, work = std::move(work)] {

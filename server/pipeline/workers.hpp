@@ -54,8 +54,8 @@ class Workers {
   /// Runs `work` on a worker without waiting for it. Errors: queue_full.
   Result<void> submit(std::function<void()> work);
 
-  /// Jobs that wait or run.
-  [[nodiscard]] std::size_t depth() const { return depth_.load(); }
+  /// Whether one more job would be taken now. Errors: queue_full, naming the limit.
+  [[nodiscard]] Result<void> check_room() const;
 
   /// Waits for the jobs that were taken. Later ones are refused.
   void stop();

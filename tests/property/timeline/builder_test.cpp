@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tl = traceweir::timeline;
+namespace tml = traceweir::timeline;
 using traceweir::FindingCode;
 using traceweir::Interval;
 using traceweir::Nanos;
@@ -25,7 +25,7 @@ struct CallSpec {
 
 /// Rows of a small trace, as a reader would add them.
 struct Trace {
-  std::vector<tl::WorkRow> work;  // `name` is filled when it is built
+  std::vector<tml::WorkRow> work;  // `name` is filled when it is built
   std::vector<CallSpec> calls;
 };
 
@@ -40,8 +40,8 @@ Trace any_trace() {
     row.span = any_span();
     row.stream = number(0, 2);
     row.correlation = number(-1, 6);
-    row.device = static_cast<tl::DeviceIndex>(number(0, 2));
-    row.name = static_cast<tl::NameId>(number(0, 2));
+    row.device = static_cast<tml::DeviceIndex>(number(0, 2));
+    row.name = static_cast<tml::NameId>(number(0, 2));
   }
   trace.calls.resize(*rc::gen::inRange<std::size_t>(0, 12));
   for (auto& call : trace.calls)
@@ -50,8 +50,8 @@ Trace any_trace() {
   return trace;
 }
 
-tl::Timeline built(const Trace& trace) {
-  tl::TimelineBuilder builder;
+tml::Timeline built(const Trace& trace) {
+  tml::TimelineBuilder builder;
   for (std::int64_t ordinal = 0; ordinal < 2; ++ordinal) (void)builder.device(ordinal);
   (void)builder.name("kernel_a");
   (void)builder.name("kernel_b");
@@ -59,11 +59,11 @@ tl::Timeline built(const Trace& trace) {
   for (const auto& row : trace.work) builder.add(row);
   for (const auto& call : trace.calls)
     builder.add(
-        tl::CallRow{.span = call.span, .thread = call.thread, .correlation = call.correlation, .name = call.name});
+        tml::CallRow{.span = call.span, .thread = call.thread, .correlation = call.correlation, .name = call.name});
   return std::move(builder).finish();
 }
 
-std::int64_t count_of(const tl::Timeline& timeline, FindingCode code) {
+std::int64_t count_of(const tml::Timeline& timeline, FindingCode code) {
   const auto found = timeline.oddities.find(code);
   return found == timeline.oddities.end() ? 0 : found->second.count;
 }
@@ -82,7 +82,7 @@ std::optional<Interval> launch_of(const Trace& trace, std::int64_t correlation) 
 }
 
 /// Work::row counts the rows that were accepted, in the order of the file.
-std::int64_t correlation_of(const Trace& trace, const tl::Work& work) {
+std::int64_t correlation_of(const Trace& trace, const tml::Work& work) {
   std::size_t accepted = 0;
   for (const auto& row : trace.work) {
     if (row.span == Interval{} || row.span.end < row.span.begin) continue;
@@ -91,7 +91,7 @@ std::int64_t correlation_of(const Trace& trace, const tl::Work& work) {
   return -1;
 }
 
-auto row_key(const tl::WorkRow& row) {
+auto row_key(const tml::WorkRow& row) {
   return std::tuple(row.device, row.stream, row.span.begin, row.span.end, row.name, row.correlation);
 }
 
@@ -101,7 +101,7 @@ auto row_key(const tl::WorkRow& row) {
 TEST_CASE("TimelineBuilder: rows are dropped, counted and joined as brute force does it") {
   CHECK(rc::check("against brute force", [] {
     const Trace trace = any_trace();
-    const tl::Timeline timeline = built(trace);
+    const tml::Timeline timeline = built(trace);
 
     std::set<decltype(row_key(trace.work.front()))> kept;
     std::int64_t negative = 0;
@@ -126,9 +126,9 @@ TEST_CASE("TimelineBuilder: rows are dropped, counted and joined as brute force 
     RC_ASSERT(count_of(timeline, FindingCode::duplicate_events) == duplicates);
     RC_ASSERT(count_of(timeline, FindingCode::orphan_kernels) == orphans);
 
-    for (const tl::Work& work : timeline.work) {
+    for (const tml::Work& work : timeline.work) {
       const auto want = launch_of(trace, correlation_of(trace, work));
-      RC_ASSERT((work.call != tl::none) == want.has_value());
+      RC_ASSERT((work.call != tml::none) == want.has_value());
       if (want) RC_ASSERT(timeline.calls[work.call].span() == *want);
     }
   }));
@@ -138,27 +138,27 @@ TEST_CASE("TimelineBuilder: rows are dropped, counted and joined as brute force 
 TEST_CASE("TimelineBuilder: a Timeline has its shape, whatever the order of the rows") {
   CHECK(rc::check("shape", [] {
     Trace trace = any_trace();
-    const tl::Timeline timeline = built(trace);
-    RC_ASSERT(std::is_sorted(timeline.work.begin(), timeline.work.end(), [](const tl::Work& a, const tl::Work& b) {
+    const tml::Timeline timeline = built(trace);
+    RC_ASSERT(std::is_sorted(timeline.work.begin(), timeline.work.end(), [](const tml::Work& a, const tml::Work& b) {
       return std::tie(a.begin, a.stream, a.row) < std::tie(b.begin, b.stream, b.row);
     }));
     RC_ASSERT(std::is_sorted(timeline.calls.begin(), timeline.calls.end(),
-                             [](const tl::Call& a, const tl::Call& b) { return a.begin < b.begin; }));
+                             [](const tml::Call& a, const tml::Call& b) { return a.begin < b.begin; }));
     std::vector<bool> launches(timeline.calls.size());
-    for (const tl::Work& work : timeline.work) {
+    for (const tml::Work& work : timeline.work) {
       RC_ASSERT(static_cast<std::size_t>(work.device) < timeline.devices.size());
       RC_ASSERT(static_cast<std::size_t>(work.name) < timeline.names.size());
-      if (work.call != tl::none) launches.at(work.call) = true;
+      if (work.call != tml::none) launches.at(work.call) = true;
     }
     for (std::size_t i = 0; i < timeline.calls.size(); ++i) {
-      const tl::Call& call = timeline.calls[i];
+      const tml::Call& call = timeline.calls[i];
       RC_ASSERT(launches[i] || call.blocking || call.allocates);
       RC_ASSERT(static_cast<std::uint32_t>(call.thread) < timeline.thread_count);
     }
 
     std::reverse(trace.work.begin(), trace.work.end());
     std::reverse(trace.calls.begin(), trace.calls.end());
-    const tl::Timeline again = built(trace);
+    const tml::Timeline again = built(trace);
     RC_ASSERT(again.work.size() == timeline.work.size());
     RC_ASSERT(again.calls.size() == timeline.calls.size());
     for (std::size_t i = 0; i < timeline.calls.size(); ++i)

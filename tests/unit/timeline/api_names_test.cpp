@@ -2,7 +2,7 @@
 
 #include "analyzer/timeline/builder.hpp"
 
-namespace tl = traceweir::timeline;
+namespace tml = traceweir::timeline;
 
 // Why: nsys writes API names with version tails and Kineto without; both must count as the same call.
 TEST_CASE("api_name: tails are stripped, names are not") {
@@ -30,7 +30,7 @@ TEST_CASE("api_name: tails are stripped, names are not") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
-    CHECK(tl::api_name(row.name) == row.want);
+    CHECK(tml::api_name(row.name) == row.want);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("what a call does is told by its name") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
-    CHECK(tl::is_blocking_call(row.name) == row.blocks);
-    CHECK(tl::is_allocation_call(row.name) == row.allocates);
+    CHECK(tml::is_blocking_call(row.name) == row.blocks);
+    CHECK(tml::is_allocation_call(row.name) == row.allocates);
   }
 }

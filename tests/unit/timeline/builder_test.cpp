@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace tl = traceweir::timeline;
+namespace tml = traceweir::timeline;
 using traceweir::FindingCode;
 using traceweir::Interval;
 using traceweir::Nanos;
@@ -15,7 +15,7 @@ namespace {
 
 Interval span(std::int64_t begin, std::int64_t end) { return {Nanos{begin}, Nanos{end}}; }
 
-tl::WorkRow kernel(tl::TimelineBuilder& builder, Interval when, std::int64_t correlation = 0) {
+tml::WorkRow kernel(tml::TimelineBuilder& builder, Interval when, std::int64_t correlation = 0) {
   return {.span = when,
           .device = builder.device(0),
           .stream = 7,
@@ -23,7 +23,7 @@ tl::WorkRow kernel(tl::TimelineBuilder& builder, Interval when, std::int64_t cor
           .name = builder.name("kernel")};
 }
 
-std::int64_t count_of(const tl::Timeline& timeline, FindingCode code) {
+std::int64_t count_of(const tml::Timeline& timeline, FindingCode code) {
   const auto found = timeline.oddities.find(code);
   return found == timeline.oddities.end() ? 0 : found->second.count;
 }
@@ -32,14 +32,14 @@ std::int64_t count_of(const tl::Timeline& timeline, FindingCode code) {
 
 // Why: profilers repeat, reverse and zero rows; none of these may count as work, and each must be seen.
 TEST_CASE("TimelineBuilder: rows that are no work are dropped and counted") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   builder.add(kernel(builder, span(10, 20), 3));
   builder.add(kernel(builder, span(10, 20), 3));
   builder.add(kernel(builder, span(10, 20), 4));  // another launch: no duplicate
   builder.add(kernel(builder, span(30, 29)));
   builder.add(kernel(builder, span(0, 0)));
   builder.add(kernel(builder, span(5, 5)));  // short, not wrong
-  const tl::Timeline timeline = std::move(builder).finish();
+  const tml::Timeline timeline = std::move(builder).finish();
   REQUIRE(timeline.work.size() == 3);
   CHECK(timeline.work[0].begin == Nanos{5});
   CHECK(count_of(timeline, FindingCode::duplicate_events) == 1);
@@ -52,14 +52,14 @@ TEST_CASE("TimelineBuilder: rows that are no work are dropped and counted") {
 TEST_CASE("TimelineBuilder: times from the ends of the clock are dropped and counted") {
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   builder.add(kernel(builder, span(least, most)));
   builder.add(kernel(builder, span(0, most)));
   builder.add(kernel(builder, span(most, least)));
   builder.add(kernel(builder, span(1, 2)));
-  builder.add(tl::CallRow{.span = span(least, 3), .thread = 1, .correlation = 9, .name = "cudaDeviceSynchronize"});
-  builder.add(tl::RangeRow{.span = span(4, most), .thread = 1, .name = builder.name("step")});
-  const tl::Timeline timeline = std::move(builder).finish();
+  builder.add(tml::CallRow{.span = span(least, 3), .thread = 1, .correlation = 9, .name = "cudaDeviceSynchronize"});
+  builder.add(tml::RangeRow{.span = span(4, most), .thread = 1, .name = builder.name("step")});
+  const tml::Timeline timeline = std::move(builder).finish();
   CHECK(timeline.work.size() == 1);
   CHECK(timeline.calls.empty());
   CHECK(timeline.ranges.empty());
@@ -69,34 +69,35 @@ TEST_CASE("TimelineBuilder: times from the ends of the clock are dropped and cou
 
 // Why: nsys repeats calls under one correlation, and drops the calls that launched before the capture.
 TEST_CASE("TimelineBuilder: work finds its launching call") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   builder.has_host_calls = true;
   builder.add(kernel(builder, span(100, 200), 5));
   builder.add(kernel(builder, span(200, 300), 6));
   builder.add(kernel(builder, span(300, 400), 0));
-  builder.add(tl::CallRow{.span = span(60, 70), .thread = 1, .correlation = 5, .name = "cudaLaunchKernel_v7000"});
-  builder.add(tl::CallRow{.span = span(50, 55), .thread = 1, .correlation = 5, .name = "cuLaunchKernel"});
-  builder.add(tl::CallRow{.span = span(50, 70), .thread = 1, .correlation = 5, .name = "cudaLaunchKernelExC_v11060"});
-  builder.add(tl::CallRow{.span = span(10, 20), .thread = 2, .correlation = 0, .name = "cudaLaunchKernel_v7000"});
-  builder.add(tl::CallRow{.span = span(10, 20), .thread = 2, .correlation = 77, .name = "cudaEventQuery_v3020"});
-  builder.add(tl::CallRow{.span = span(80, 90), .thread = 2, .correlation = 78, .name = "cudaStreamSynchronize_v3020"});
-  builder.add(tl::CallRow{.span = span(95, 96), .thread = 2, .correlation = 0, .name = "cudaMalloc_v3020"});
-  const tl::Timeline timeline = std::move(builder).finish();
+  builder.add(tml::CallRow{.span = span(60, 70), .thread = 1, .correlation = 5, .name = "cudaLaunchKernel_v7000"});
+  builder.add(tml::CallRow{.span = span(50, 55), .thread = 1, .correlation = 5, .name = "cuLaunchKernel"});
+  builder.add(tml::CallRow{.span = span(50, 70), .thread = 1, .correlation = 5, .name = "cudaLaunchKernelExC_v11060"});
+  builder.add(tml::CallRow{.span = span(10, 20), .thread = 2, .correlation = 0, .name = "cudaLaunchKernel_v7000"});
+  builder.add(tml::CallRow{.span = span(10, 20), .thread = 2, .correlation = 77, .name = "cudaEventQuery_v3020"});
+  builder.add(
+      tml::CallRow{.span = span(80, 90), .thread = 2, .correlation = 78, .name = "cudaStreamSynchronize_v3020"});
+  builder.add(tml::CallRow{.span = span(95, 96), .thread = 2, .correlation = 0, .name = "cudaMalloc_v3020"});
+  const tml::Timeline timeline = std::move(builder).finish();
   REQUIRE(timeline.calls.size() == 3);
   REQUIRE(timeline.work[0].call == 0);
   CHECK(timeline.name(timeline.calls[0].name) == "cudaLaunchKernelExC");
   CHECK(timeline.calls[0].span() == span(50, 70));
   CHECK(timeline.calls[1].blocking);
   CHECK(timeline.calls[2].allocates);
-  CHECK(timeline.work[1].call == tl::none);
-  CHECK(timeline.work[2].call == tl::none);
+  CHECK(timeline.work[1].call == tml::none);
+  CHECK(timeline.work[2].call == tml::none);
   CHECK(count_of(timeline, FindingCode::orphan_kernels) == 2);
   CHECK(timeline.thread_count == 2);
 }
 
 // Why: a process that sees one GPU under two ordinals has one GPU.
 TEST_CASE("TimelineBuilder: devices are merged by uuid, and only those with work are kept") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   const auto third = builder.device(3, "GPU-b");
   CHECK(builder.device(3) == third);
   CHECK(builder.device(5, "GPU-b") == third);
@@ -105,9 +106,9 @@ TEST_CASE("TimelineBuilder: devices are merged by uuid, and only those with work
   builder.set_gpu(builder.device(5), "NVIDIA H100\n");
   builder.set_gpu(builder.device(5), "");
   const auto name = builder.name("k");
-  builder.add(tl::WorkRow{.span = span(1, 2), .device = builder.device(5), .name = name});
-  builder.add(tl::WorkRow{.span = span(2, 3), .device = builder.device(1), .name = name});
-  const tl::Timeline timeline = std::move(builder).finish();
+  builder.add(tml::WorkRow{.span = span(1, 2), .device = builder.device(5), .name = name});
+  builder.add(tml::WorkRow{.span = span(2, 3), .device = builder.device(1), .name = name});
+  const tml::Timeline timeline = std::move(builder).finish();
   REQUIRE(timeline.devices.size() == 2);
   CHECK(timeline.devices[0].ordinal == 1);
   CHECK(timeline.devices[1].ordinal == 3);
@@ -117,11 +118,11 @@ TEST_CASE("TimelineBuilder: devices are merged by uuid, and only those with work
 
 // Why: a file can name as many devices as it has rows; indices are 16 bits.
 TEST_CASE("TimelineBuilder: devices beyond any machine are dropped and counted") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   const auto name = builder.name("k");
   for (std::int64_t ordinal = 0; ordinal < 70'000; ++ordinal)
-    builder.add(tl::WorkRow{.span = span(1, 2), .device = builder.device(ordinal), .name = name});
-  const tl::Timeline timeline = std::move(builder).finish();
+    builder.add(tml::WorkRow{.span = span(1, 2), .device = builder.device(ordinal), .name = name});
+  const tml::Timeline timeline = std::move(builder).finish();
   CHECK(timeline.work.size() == 4096);
   CHECK(timeline.devices.size() == 4096);
   CHECK(count_of(timeline, FindingCode::invalid_text) == 70'000 - 4096);
@@ -129,11 +130,11 @@ TEST_CASE("TimelineBuilder: devices beyond any machine are dropped and counted")
 
 // Why: names come from strangers, are asked for once per row, and must be one name per text.
 TEST_CASE("TimelineBuilder: names and messages are stored once, names cleaned") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   const auto raw = builder.name("a\x1b[31m");
   CHECK(builder.name("a\x1b[31m") == raw);
   CHECK(builder.name("a\\x1b[31m") == raw);
-  const tl::Message message{.bytes = 4, .group_size = 2, .dtype = "Float", .group = "0", .sequence = 1};
+  const tml::Message message{.bytes = 4, .group_size = 2, .dtype = "Float", .group = "0", .sequence = 1};
   CHECK(builder.message(message) == builder.message(message));
   CHECK(builder.message({.bytes = 4, .group_size = 2, .dtype = "Float", .group = "0", .sequence = {}}) == 1);
   builder.note(FindingCode::lost_events, "one");
@@ -141,7 +142,7 @@ TEST_CASE("TimelineBuilder: names and messages are stored once, names cleaned") 
   builder.note(FindingCode::lost_events, "");
   builder.note(FindingCode::lost_events, "three");
   builder.note(FindingCode::lost_events, "four");
-  const tl::Timeline timeline = std::move(builder).finish();
+  const tml::Timeline timeline = std::move(builder).finish();
   CHECK(timeline.name(raw) == "a\\x1b[31m");
   CHECK(timeline.names.size() == 1);
   CHECK(timeline.messages.size() == 2);
@@ -151,24 +152,24 @@ TEST_CASE("TimelineBuilder: names and messages are stored once, names cleaned") 
 }
 
 TEST_CASE("TimelineBuilder: ranges are sorted by thread, begin and the longest first") {
-  tl::TimelineBuilder builder;
+  tml::TimelineBuilder builder;
   const auto name = builder.name("step 1");
-  builder.add(tl::RangeRow{.span = span(5, 6), .thread = 99, .name = name});
-  builder.add(tl::RangeRow{.span = span(1, 2), .thread = 7, .name = name, .kind = tl::RangeKind::step_only});
-  builder.add(tl::RangeRow{.span = span(1, 4), .thread = 7, .name = name});
-  builder.add(tl::RangeRow{.span = span(0, 9), .thread = 99, .name = name});
-  const tl::Timeline timeline = std::move(builder).finish();
+  builder.add(tml::RangeRow{.span = span(5, 6), .thread = 99, .name = name});
+  builder.add(tml::RangeRow{.span = span(1, 2), .thread = 7, .name = name, .kind = tml::RangeKind::step_only});
+  builder.add(tml::RangeRow{.span = span(1, 4), .thread = 7, .name = name});
+  builder.add(tml::RangeRow{.span = span(0, 9), .thread = 99, .name = name});
+  const tml::Timeline timeline = std::move(builder).finish();
   REQUIRE(timeline.ranges.size() == 4);
   CHECK(timeline.ranges[0].span() == span(0, 9));
   CHECK(timeline.ranges[1].span() == span(5, 6));
   CHECK(timeline.ranges[2].span() == span(1, 4));
-  CHECK(timeline.ranges[3].kind == tl::RangeKind::step_only);
+  CHECK(timeline.ranges[3].kind == tml::RangeKind::step_only);
 }
 
 TEST_CASE("words of the timeline are read back") {
-  for (const auto kind : tl::collectives) CHECK(tl::collective_of(tl::word(kind)) == kind);
-  CHECK(tl::collective_of("all_reduce") == std::nullopt);
-  for (const auto mode : {tl::GraphMode::none, tl::GraphMode::graph, tl::GraphMode::node, tl::GraphMode::mixed})
-    CHECK(tl::graph_mode_of(tl::word(mode)) == mode);
-  CHECK(tl::word(tl::Direction::h2d) == "h2d");
+  for (const auto kind : tml::collectives) CHECK(tml::collective_of(tml::word(kind)) == kind);
+  CHECK(tml::collective_of("all_reduce") == std::nullopt);
+  for (const auto mode : {tml::GraphMode::none, tml::GraphMode::graph, tml::GraphMode::node, tml::GraphMode::mixed})
+    CHECK(tml::graph_mode_of(tml::word(mode)) == mode);
+  CHECK(tml::word(tml::Direction::h2d) == "h2d");
 }

@@ -4,21 +4,21 @@
 
 #include <string>
 
-namespace tl = traceweir::timeline;
+namespace tml = traceweir::timeline;
 
 // Why: the table is a hash table of our own; it must stay one while it grows over many texts that share beginnings.
 TEST_CASE("NameTable: every text keeps its id") {
-  tl::NameTable table;
+  tml::NameTable table;
   CHECK(table.find("") == std::nullopt);
   constexpr std::uint32_t count = 20'000;
-  for (std::uint32_t i = 0; i < count; ++i) REQUIRE(table.add("name " + std::to_string(i)) == tl::NameId{i});
-  CHECK(table.add("") == tl::NameId{count});
-  CHECK(table.add("name 7") == tl::NameId{7});
+  for (std::uint32_t i = 0; i < count; ++i) REQUIRE(table.add("name " + std::to_string(i)) == tml::NameId{i});
+  CHECK(table.add("") == tml::NameId{count});
+  CHECK(table.add("name 7") == tml::NameId{7});
   CHECK(table.size() == count + 1);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string text = "name " + std::to_string(i);
-    REQUIRE(table.find(text) == tl::NameId{i});
-    REQUIRE(table.text(tl::NameId{i}) == text);
+    REQUIRE(table.find(text) == tml::NameId{i});
+    REQUIRE(table.text(tml::NameId{i}) == text);
   }
   CHECK(table.find("name") == std::nullopt);
   CHECK(std::move(table).take().size() == count + 1);

@@ -1,0 +1,145 @@
+"""The client as CI uses it: each exit code by a case that causes it, what is printed, what git tells."""
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from service import Service, free_port, run, sha, trace
+
+
+class Client(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service().__enter__()
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.good = cls.folder / "good.json.gz"
+        cls.good.write_bytes(trace("--seed", 1, "--gzip", name="t.json.gz"))
+        cls.slow = cls.folder / "slow.json"
+        cls.slow.write_bytes(trace("--seed", 2, "--stall-loader", 5))
+        cls.broken = cls.folder / "broken.json"
+        cls.broken.write_text('{"a": 1}')
+        cls.env = cls.service.environment() | {"TRACEWEIR_TOKEN": cls.service.token(), "TRACEWEIR_PROJECT": "demo"}
+        for number in range(1, 7):
+            cls.gate(cls.good, number)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.__exit__()
+        shutil.rmtree(cls.folder)
+
+    @classmethod
+    def gate(cls, file, number, *more, env=None):
+        return run("traceweir", "gate", file, "--commit", sha(number), "--branch", "main", *more, env=env or cls.env)
+
+    def test_0_pass(self):
+        done = self.gate(self.good, 10)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertIn("pass", done.stdout)
+
+    def test_0_learning_and_3_when_strict(self):
+        done = self.gate(self.good, 11, "--workload", "young")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("learning", done.stdout)
+        self.assertEqual(self.gate(self.good, 12, "--workload", "young", "--strict").returncode, 3)
+
+    def test_1_fail_with_the_reason(self):
+        done = self.gate(self.slow, 13)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("gpu.utilization fell from", done.stdout)
+        self.assertIn("tolerance", done.stdout)
+        self.assertIn("next:", done.stdout)
+        self.assertNotIn("\x1b", done.stdout, "no colours where nobody sees them")
+
+    def test_2_usage_and_refusal(self):
+        rows = [
+            ("no file", run("traceweir", "gate", env=self.env)),
+            ("a file that is not there", self.gate(self.folder / "none.json", 14)),
+            ("an unknown option", self.gate(self.good, 14, "--typo")),
+            ("no URL", self.gate(self.good, 14, env={k: v for k, v in self.env.items() if k != "TRACEWEIR_URL"})),
+            ("no URL that we know", self.gate(self.good, 14, "--url", "ftp://x")),
+            ("a wrong token", self.gate(self.good, 14, env=self.env | {"TRACEWEIR_TOKEN": "twr_0_0"})),
+            ("a wrong commit", run("traceweir", "gate", self.good, "--commit", "abc", env=self.env)),
+            ("no command", run("traceweir", env=self.env)),
+        ]
+        for name, done in rows:
+            with self.subTest(name):
+                self.assertEqual(done.returncode, 2, done.stderr + done.stdout)
+                self.assertTrue(done.stderr or done.stdout)
+
+    def test_3_a_trace_that_is_refused(self):
+        done = self.gate(self.broken, 15)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("not_a_trace", done.stderr)
+
+    def test_4_nobody_there(self):
+        env = self.env | {"TRACEWEIR_URL": f"http://127.0.0.1:{free_port()}"}
+        done = self.gate(self.good, 16, env=env)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("unreachable", done.stderr)
+        soft = self.gate(self.good, 16, "--on-unreachable", "pass", env=env)
+        self.assertEqual(soft.returncode, 0, soft.stderr)
+        self.assertIn("without a verdict", soft.stderr)
+
+    def test_observing_never_fails(self):
+        admin = (self.service.data_dir / "admin-token").read_text().strip()
+        self.service.token("watched")
+        self.service.call("PUT", "/api/v1/projects/watched", admin, b'{"mode": "observe"}')
+        self.service.call("PUT", "/api/v1/projects/watched/policy", admin,
+                          b'version = 1\n[rules."gpu.utilization"]\nmin = "99%"\n')
+        env = self.env | {"TRACEWEIR_TOKEN": admin, "TRACEWEIR_PROJECT": "watched"}
+        done = self.gate(self.good, 17, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fail", done.stdout)
+        self.assertIn("only observes", done.stdout)
+
+    def test_json_is_the_answer_and_nothing_else(self):
+        done = self.gate(self.good, 18, "--json")
+        self.assertEqual(json.loads(done.stdout)["commit"], sha(18))
+
+    def test_a_dry_run_sends_nothing(self):
+        done = run("traceweir", "gate", self.good, "--dry-run", env={})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing was sent", done.stdout)
+
+    def test_history_runs_and_show(self):
+        history = run("traceweir", "history", "gpu.utilization", "--branch", "main", env=self.env)
+        self.assertEqual(history.returncode, 0, history.stderr)
+        self.assertGreaterEqual(len(history.stdout.splitlines()), 8)
+        csv = run("traceweir", "history", "gpu.utilization", "--csv", env=self.env)
+        self.assertIn("gpu=", csv.stdout)
+        runs = json.loads(run("traceweir", "runs", "--outcome", "pass", "--json", env=self.env).stdout)["runs"]
+        shown = run("traceweir", "show", runs[0]["id"], env=self.env)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(runs[0]["id"], shown.stdout)
+        self.assertIn("gpu.utilization", shown.stdout)
+        self.assertEqual(run("traceweir", "show", "none", env=self.env).returncode, 2)
+        self.assertEqual(run("traceweir", "history", "gpu.utilisation", env=self.env).returncode, 2)
+
+    def test_git_tells_commit_branch_and_parents(self):
+        work = self.folder / "work"
+        for command in (["init", "-q", "-b", "main", work], ["-C", work, "commit", "-q", "--allow-empty", "-m", "a"],
+                        ["-C", work, "commit", "-q", "--allow-empty", "-m", "b"]):
+            subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *map(str, command)], check=True)
+        head, parent = (subprocess.run(["git", "-C", work, "rev-parse", ref], capture_output=True, text=True).stdout.strip()
+                        for ref in ("HEAD", "HEAD~1"))
+        for commit in (parent, None):
+            arguments = ["--commit", commit] if commit else []
+            done = run("traceweir", "gate", self.good, "--workload", "git", "--json", *arguments, env=self.env, cwd=work)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["commit"], answer["branch"]), (head, "main"))
+
+    def test_every_command_has_help(self):
+        for program, commands in (("traceweir", ["", "analyze", "gate", "history", "runs", "show", "metrics"]),
+                                  ("traceweird", ["", "token", "config"])):
+            for command in commands:
+                with self.subTest(f"{program} {command}"):
+                    done = run(program, *([command] if command else []), "--help")
+                    self.assertEqual(done.returncode, 0)
+                    self.assertIn("Usage", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""Nothing that was acknowledged is lost: kill -9, restarts, a service that stops while it works."""
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from service import BIN, Service, sha, trace
+
+
+class Restarts(unittest.TestCase):
+    def setUp(self):
+        self.trace = trace("--steps", 5)
+
+    def test_kill_minus_nine_keeps_what_was_acknowledged(self):
+        with Service() as service:
+            token, acknowledged = service.token(), {}
+            for cycle in range(4):
+                for number in range(3):
+                    answer = service.upload(token, self.trace, sha(cycle * 10 + number), headers={"Idempotency-Key": f"{cycle}/{number}"})
+                    self.assertEqual(answer.status, 201, answer)
+                    acknowledged[f"{cycle}/{number}"] = answer.json
+                service.stop(signal.SIGKILL)
+                service.start()
+            for run in acknowledged.values():
+                again = service.call("GET", run["links"]["self"], token)
+                self.assertEqual(again.json["verdict"], run["verdict"])
+            listed = service.call("GET", "/api/v1/projects/demo/runs?limit=200", token).json["runs"]
+            self.assertEqual(len(listed), len(acknowledged), "nothing twice")
+
+    def test_an_upload_without_a_result_is_taken_up_again(self):
+        with Service(analysis_workers=1) as service:
+            token = service.token()
+            places = [service.upload(token, self.trace, sha(n), wait=0).headers["location"] for n in range(6)]
+            service.stop(signal.SIGKILL)
+            service.start()
+            deadline = time.monotonic() + 60
+            statuses = []
+            while time.monotonic() < deadline:
+                statuses = [service.call("GET", place, token).json["status"] for place in places]
+                if "analysing" not in statuses:
+                    break
+            self.assertEqual(statuses, ["judged"] * 6)
+
+    def test_sigterm_finishes_what_is_in_flight(self):
+        with Service() as service:
+            token, answers = service.token(), []
+            big = trace("--steps", 400)
+            upload = threading.Thread(target=lambda: answers.append(service.upload(token, big, sha(1))))
+            upload.start()
+            deadline = time.monotonic() + 30
+            while not list((service.data_dir / "blobs").glob("*/*")) and time.monotonic() < deadline:
+                pass
+            self.assertEqual(service.stop(signal.SIGTERM), 0)
+            upload.join()
+            self.assertEqual([a.status for a in answers], [201])
+            self.assertEqual(service.log()[-1]["event"], "stopped")
+
+    def test_two_services_on_one_store_are_refused(self):
+        with Service() as service:
+            second = subprocess.run([BIN / "traceweird", "--listen", "127.0.0.1:0"], env=service.environment(),
+                                    capture_output=True, text=True, timeout=30)
+            self.assertEqual(second.returncode, 3, second.stderr)
+            self.assertIn("store_unavailable", second.stderr)
+
+    def test_a_full_queue_is_said_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for_ever = pathlib.Path(folder) / "analyzer"
+            for_ever.write_text("#!/bin/sh\nexec sleep 600\n")
+            for_ever.chmod(0o755)
+            with Service(queue_depth_max=1, analysis_workers=1, analysis_program=for_ever) as service:
+                token = service.token()
+                self.assertEqual(service.upload(token, self.trace, sha(1), wait=0).status, 202)
+                refused = service.upload(token, self.trace, sha(2), wait=0)
+                self.assertEqual((refused.status, refused.json["type"]), (503, "queue_full"))
+                self.assertIn("retry-after", refused.headers)
+                listed = service.call("GET", "/api/v1/projects/demo/runs", token).json["runs"]
+                self.assertEqual([run["commit"] for run in listed], [sha(1)], "what was refused is not half there")
+
+
+if __name__ == "__main__":
+    unittest.main()
