@@ -108,8 +108,7 @@ std::string run_table(const wire::RunAnswer& run, const Client& client, report::
   const std::string outcome(gate::word(verdict.outcome));
   text += fmt::format("{}  {}\n\n", painted(outcome, outcome, paint), verdict.summary);
   text += table_of(verdict.rules, paint);
-  const std::string next = what_next(verdict.rules);
-  if (!next.empty()) text += "\n" + next;
+  text += "\n" + what_next(verdict.rules);
   for (const std::string& note : verdict.notes) text += fmt::format("  note: {}\n", note);
   if (run.verdict->mode == "observe")
     text += "  note: this project only observes: the exit code is 0 whatever the verdict\n";

@@ -71,6 +71,12 @@ start_service() {
   die 'the service is not ready after 10 s'
 }
 
+# Everyone may read this project, so that the URLs can be looked at in a browser.
+make_public() {
+  curl -sf -o "$home/public.json" -X PUT -H @<(printf 'Authorization: Bearer %s' "$(cat "$TRACEWEIR_DATA_DIR/admin-token")") \
+    --data '{"read_access": "public"}' "$TRACEWEIR_URL/api/v1/projects/$project" || die 'the project cannot be made public'
+}
+
 # commit NUMBER SUBJECT: one more commit in the repository of the team whose training job this is. The client asks git
 # for its parents, which is how the service knows the order of history.
 commit() {
@@ -132,8 +138,8 @@ show_urls() {
   if [ "$keep" = yes ]; then
     say
     say "The service runs as process $service. Data: ${home#"$PWD"/}/service. Stop it: kill $service"
-    say "  export TRACEWEIR_URL=$TRACEWEIR_URL TRACEWEIR_TOKEN=$TRACEWEIR_TOKEN"
-    say "  curl -H \"Authorization: Bearer \$TRACEWEIR_TOKEN\" \"\$TRACEWEIR_URL/api/v1/projects/$project/runs\""
+    say "  export TRACEWEIR_URL=$TRACEWEIR_URL TRACEWEIR_TOKEN=$TRACEWEIR_TOKEN TRACEWEIR_PROJECT=$project"
+    say "  ${bin#"$PWD"/}/traceweir runs"
   fi
 }
 
@@ -143,17 +149,21 @@ main() {
     --keep) keep=yes ;;
     *) die "unknown option: $1 (only --keep)" ;;
   esac
+  # A service that an earlier demo kept would lose its data under its feet.
+  [ ! -s "$home/pid" ] || kill -TERM "$(cat "$home/pid")" 2>/dev/null || true
   rm -rf "$home"
   mkdir -p "$home"
   trap stop_service EXIT
   local begin=${EPOCHREALTIME/[.,]/} i
   start_service
+  make_public
   say "The service answers at $TRACEWEIR_URL (embedded store in ${home#"$PWD"/}/service)."
   git init -q -b main "$home/repository"
   for i in "${!subjects[@]}"; do play_commit $((i + 1)) "${subjects[$i]}"; done
   show_history
   show_urls "$(git -C "$home/repository" rev-parse "HEAD~$((${#subjects[@]} - stalled_commit))")"
   [ "$keep" = no ] || {
+    printf '%s\n' "$service" >"$home/pid"
     disown "$service"
     service=
   }

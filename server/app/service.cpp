@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <thread>
@@ -49,10 +50,12 @@ Result<void> write_secret(const std::string& path, const std::string& text) {
   return {};
 }
 
-/// The first start has no token at all: one is made, and only its place is logged.
+/// The first start finds no administrator of the whole service, however many tokens of projects there are: one is made,
+/// and only its place is logged. One that was revoked stays gone.
 Result<void> make_first_token(store::Store& store, const Config& config) {
   TRACEWEIR_TRY(tokens, store.tokens());
-  if (!tokens.empty()) return {};
+  const auto is_administrator = [](const store::Token& t) { return t.scopes.admin && t.project.empty(); };
+  if (std::any_of(tokens.begin(), tokens.end(), is_administrator)) return {};
   store::Token token;
   token.scopes = {true, true, true};
   token.note = "first start";

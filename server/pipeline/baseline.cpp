@@ -45,8 +45,10 @@ Result<Found> along_the_ancestry(store::Store& store, const store::RunHead& head
   sort_along(rows, ancestors);
   Found found{std::move(rows), "known", {}};
   if (found.rows.front().commit != start)
-    found.notes.push_back(fmt::format("commit {} has no comparable run; the nearest measured ancestor is {}",
-                                      start.substr(0, 12), found.rows.front().commit.substr(0, 12)));
+    found.notes.push_back(
+        fmt::format("commit {} has no run that can be compared with (none, of another class, or failed); the nearest "
+                    "ancestor that has one is {}",
+                    start.substr(0, 12), found.rows.front().commit.substr(0, 12)));
   return found;
 }
 

@@ -71,6 +71,19 @@ class Rights(unittest.TestCase):
         self.assertIn(self.reader.split("_")[1], listed.stdout)
         self.assertNotIn(self.reader.split("_")[2], listed.stdout)
 
+    def test_the_first_start_makes_an_administrator_also_beside_tokens_of_projects(self):
+        with Service() as service:
+            service.stop()
+            (service.data_dir / "traceweir.db").unlink()
+            (service.data_dir / "admin-token").unlink()
+            service.token("early", "upload")
+            service.start()
+            admin = (service.data_dir / "admin-token").read_text().strip()
+            self.assertEqual(service.call("GET", "/api/v1/projects", admin).status, 200)
+            service.stop()
+            service.start()
+            self.assertEqual((service.data_dir / "admin-token").read_text().strip(), admin, "made once")
+
     def test_the_admin_token_is_for_its_owner_only(self):
         mode = (self.service.data_dir / "admin-token").stat().st_mode & 0o777
         self.assertEqual(mode, 0o600)
