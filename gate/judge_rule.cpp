@@ -224,6 +224,7 @@ class RuleJudge {
     facts.runs_want = runs_wanted(c_, history_);
     facts.branch = c_.baseline.branch;
     facts.other_class_runs = c_.baseline.other_class_runs;
+    if (c_.observed.size() > 1) facts.this_run = c_.observed.back();
     facts.limit_is_min = limits_.is_min;
     facts.by_limit = limits_.holding != Holding::holds && out_.reason != Reason::worse;
     facts.has_noise = c_.rule.noise != Noise::none;

@@ -45,21 +45,38 @@ std::string change(const RuleResult& r, const SentenceFacts& facts) {
   return fmt::format("{} {} from {} to {}", r.metric, *r.delta > 0 ? "rose" : "fell", pair.from, pair.to);
 }
 
+/// "mean of 5 runs of this commit, this run 73.1 %"; empty where the value is that of this run alone.
+std::string mean_text(const RuleResult& r, const SentenceFacts& facts) {
+  if (!facts.this_run) return {};
+  return fmt::format("mean of {} of this commit, this run {}", counted(r.confirm_have, "run"),
+                     human(*facts.this_run, facts.unit));
+}
+/// The same, as it stands behind a value or a sentence, and inside the brackets of a change.
+std::string mean_in_brackets(const RuleResult& r, const SentenceFacts& facts) {
+  return facts.this_run ? fmt::format(" ({})", mean_text(r, facts)) : std::string();
+}
+std::string mean_after_change(const RuleResult& r, const SentenceFacts& facts) {
+  return facts.this_run ? fmt::format("; {}", mean_text(r, facts)) : std::string();
+}
+
 std::string comparison(const RuleResult& r, const SentenceFacts& facts) {
-  return fmt::format("{} ({}{})", change(r, facts), human_delta(*r.delta, r.baseline->level, facts.unit),
-                     tolerance_text(r));
+  return fmt::format("{} ({}{}{})", change(r, facts), human_delta(*r.delta, r.baseline->level, facts.unit),
+                     tolerance_text(r), mean_after_change(r, facts));
 }
 
 /// "allreduce.time_mean is 52.0 ms, above the limit of 50 ms".
 std::string against_limit(const RuleResult& r, const SentenceFacts& facts) {
   const std::string_view side = facts.limit_is_min ? "below the minimum" : "above the limit";
-  return fmt::format("{} is {}, {} of {}", r.metric, observed_text(r, facts), side, spaced(r.limit->text));
+  return fmt::format("{} is {}, {} of {}{}", r.metric, observed_text(r, facts), side, spaced(r.limit->text),
+                     mean_in_brackets(r, facts));
 }
 
 std::string holding_limit(const RuleResult& r, const SentenceFacts& facts) {
   const std::string value = fmt::format("{} is {}", r.metric, observed_text(r, facts));
-  if (!r.limit) return value;
-  return fmt::format("{}, within the {} of {}", value, facts.limit_is_min ? "minimum" : "limit", spaced(r.limit->text));
+  const std::string limit =
+      r.limit ? fmt::format(", within the {} of {}", facts.limit_is_min ? "minimum" : "limit", spaced(r.limit->text))
+              : std::string();
+  return value + limit + mean_in_brackets(r, facts);
 }
 
 std::string noise_text(const SentenceFacts& facts) {
@@ -93,8 +110,9 @@ std::string sentence_learning(const RuleResult& r, const SentenceFacts& facts) {
   return fmt::format("learning {}/{}{}: {}", facts.runs_have, facts.runs_want, where, holding_limit(r, facts));
 }
 std::string sentence_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
-  return fmt::format("{} is {}, and no run of {} has this environment ({} of others)", r.metric,
-                     observed_text(r, facts), branch_of(facts), counted(facts.other_class_runs, "run"));
+  return fmt::format("{} is {}{}, and no run of {} has this environment ({} of others)", r.metric,
+                     observed_text(r, facts), mean_in_brackets(r, facts), branch_of(facts),
+                     counted(facts.other_class_runs, "run"));
 }
 std::string sentence_absent(const RuleResult& r, const SentenceFacts& facts) {
   const std::string why = facts.why_none ? fmt::format(" ({})", word(*facts.why_none)) : std::string();

@@ -17,6 +17,7 @@ struct SentenceFacts {
   std::int64_t runs_have = 0, runs_want = 0;  ///< of the baseline
   std::string branch;                         ///< of the baseline
   std::int64_t other_class_runs = 0;
+  std::optional<double> this_run;  ///< where the observed value is the mean of several runs; unit of the metric
   bool limit_is_min = false;
   bool by_limit = false;  ///< the reason is about the absolute limit, not about the baseline
   bool has_noise = true;

@@ -66,6 +66,67 @@ TEST_CASE("judge: sentences") {
               .sentence == row.want);
 }
 
+// Why: with several runs of a commit the value is none that any of its reports shows; unsaid, that reads as an error.
+TEST_CASE("judge: sentences say when the value is a mean, and what this run has") {
+  struct Row {
+    const char* metric;
+    std::vector<double> observed, baseline;
+    std::int64_t others;
+    const char* rule;
+    const char* want;
+  };
+  const std::vector<double> steady = around(0.731, 0.0, 6), pair{0.561, 0.731}, fine{0.72, 0.74};
+  const Row rows[] = {
+      {utilization, pair, steady, 0, "worse_by = \"3pp\"",
+       "gpu.utilization fell from 73.1 % to 64.6 % (-8.5 pp, tolerance 3 pp; mean of 2 runs of this commit, this run "
+       "73.1 %)"},
+      {utilization, fine, around(0.80, 0.04, 6), 0, "worse_by = \"9pp\"",
+       "gpu.utilization fell from 80.0 % to 73.0 % (-7.0 pp, tolerance 9 pp; mean of 2 runs of this commit, this run "
+       "74.0 %)"},
+      {utilization,
+       pair,
+       {},
+       0,
+       "min = \"95%\"",
+       "gpu.utilization is 64.6 %, below the minimum of 95 % (mean of 2 runs of this commit, this run 73.1 %)"},
+      {utilization,
+       pair,
+       {},
+       0,
+       "min = \"50%\"",
+       "gpu.utilization is 64.6 %, within the minimum of 50 % (mean of 2 runs of this commit, this run 73.1 %)"},
+      {utilization,
+       {0.561, 0.931},
+       {},
+       0,
+       "min = \"90%\"\nconfirm = 2",
+       "gpu.utilization is 74.6 %, below the minimum of 90 % (mean of 2 runs of this commit, this run 93.1 %), but "
+       "fewer than 2 of its 2 runs are"},
+      {utilization,
+       pair,
+       {},
+       0,
+       "worse_by = \"3pp\"",
+       "learning 0/5: gpu.utilization is 64.6 % (mean of 2 runs of this commit, this run 73.1 %)"},
+      {utilization,
+       pair,
+       {},
+       7,
+       "worse_by = \"3pp\"",
+       "gpu.utilization is 64.6 % (mean of 2 runs of this commit, this run 73.1 %), and no run of main has this "
+       "environment (7 runs of others)"},
+  };
+  for (const Row& row : rows) {
+    std::vector<JudgedRun> runs;
+    for (const double value : row.observed) runs.push_back(run_of(row.metric, value));
+    Baseline baseline = baseline_of(row.metric, row.baseline);
+    baseline.other_class_runs = row.others;
+    baseline.place = Baseline::Place::elsewhere;
+    const Policy policy = policy_of(fmt::format("[rules.\"{}\"]\n{}\n", row.metric, row.rule));
+    CHECK(only_rule(judge(runs, baseline, policy)).sentence == row.want);
+  }
+}
+
 TEST_CASE("judge: what a result shows beside its reason") {
   const RuleResult rule = rule_of(step, 120e6, {101e6, 99e6, 100e6, 102e6, 98e6}, step_5);
   CHECK(rule.reason == Reason::worse);
