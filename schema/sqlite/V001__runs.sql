@@ -22,6 +22,15 @@ CREATE TABLE project (
     created_us    INTEGER NOT NULL
 );
 
+-- Texts that a project sent for later uploads. A hash is no secret: without this, knowing it would show another
+-- project's text.
+CREATE TABLE project_policy (
+    project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+    sha256     TEXT    NOT NULL REFERENCES policy (sha256),
+    put_us     INTEGER NOT NULL,
+    PRIMARY KEY (project_id, sha256)
+) WITHOUT ROWID;
+
 CREATE TABLE token (
     id            TEXT    NOT NULL PRIMARY KEY,
     secret_sha256 TEXT    NOT NULL,
@@ -126,11 +135,12 @@ CREATE TABLE upload (
 );
 CREATE INDEX upload_by_blob ON upload (sha256);
 
--- The documents of a run, beside it, so that lists and histories do not read them.
+-- The documents of a run, beside it, so that histories do not read them. The verdict comes first: lists read it, and
+-- what stands before a column on its pages is read with it.
 CREATE TABLE run_document (
     run_seq INTEGER NOT NULL PRIMARY KEY REFERENCES run (seq) ON DELETE CASCADE,
-    report  TEXT    NOT NULL,
-    verdict TEXT    NOT NULL
+    verdict TEXT    NOT NULL,
+    report  TEXT    NOT NULL
 );
 
 CREATE TABLE metric (

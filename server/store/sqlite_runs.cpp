@@ -159,12 +159,20 @@ void read_uploads(Connection& connection, Row& row) {
   }
 }
 
-void read_documents(Connection& connection, Row& row) {
-  Query query = connection.query("SELECT report, verdict FROM run_document WHERE run_seq = ?1", row.seq);
-  if (query.next()) query.read(row.record.report_json, row.record.verdict_json);
-}
+enum class Documents { none, verdict, all };
 
-enum class Documents { with, without };
+void read_documents(Connection& connection, Row& row, Documents documents) {
+  if (documents == Documents::none) return;
+  const bool all = documents == Documents::all;
+  Query query = connection.query(all ? "SELECT verdict, report FROM run_document WHERE run_seq = ?1"
+                                     : "SELECT verdict FROM run_document WHERE run_seq = ?1",
+                                 row.seq);
+  if (!query.next()) return;
+  if (all)
+    query.read(row.record.verdict_json, row.record.report_json);
+  else
+    query.read(row.record.verdict_json);
+}
 
 /// The runs of a query that selects `select_runs`.
 std::vector<RunRecord> records_of(Connection& connection, Query& query, Documents documents) {
@@ -173,7 +181,7 @@ std::vector<RunRecord> records_of(Connection& connection, Query& query, Document
     Row row = row_of(query);
     read_environment(connection, row);
     read_uploads(connection, row);
-    if (documents == Documents::with) read_documents(connection, row);
+    read_documents(connection, row, documents);
     records.push_back(std::move(row.record));
   }
   return records;
@@ -224,7 +232,7 @@ Result<void> SqliteStore::finish_run(const RunResult& result) {
 Result<std::optional<RunRecord>> SqliteStore::run(std::string_view project, std::string_view id) {
   return database_->read([&](Connection& connection) -> Result<std::optional<RunRecord>> {
     Query query = connection.query(std::string(select_runs) + " WHERE r.id = ?1 AND p.name = ?2", id, project);
-    auto records = records_of(connection, query, Documents::with);
+    auto records = records_of(connection, query, Documents::all);
     if (records.empty()) return std::nullopt;
     return std::move(records.front());
   });
@@ -236,7 +244,7 @@ Result<std::vector<RunRecord>> SqliteStore::runs(const RunFilter& filter) {
     Query query =
         connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0), filter.branch,
                          filter.commit, filter.workload, outcome, filter.since, filter.until, filter.before);
-    return records_of(connection, query, Documents::without);
+    return records_of(connection, query, Documents::verdict);
   });
 }
 
@@ -247,7 +255,7 @@ Result<std::vector<RunRecord>> SqliteStore::runs_of_commit(std::string_view proj
         connection.query(std::string(select_runs) +
                              " WHERE p.name = ?1 AND r.commit_sha = ?2 AND (?3 = '' OR l.workload = ?3) ORDER BY r.seq",
                          project, commit, workload);
-    return records_of(connection, query, Documents::with);
+    return records_of(connection, query, Documents::all);
   });
 }
 
@@ -255,7 +263,7 @@ Result<std::vector<RunRecord>> SqliteStore::unfinished_runs() {
   return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
     Query query =
         connection.query(std::string(select_runs) + " WHERE r.status IN ('pending', 'analysing') ORDER BY r.seq");
-    return records_of(connection, query, Documents::without);
+    return records_of(connection, query, Documents::none);
   });
 }
 

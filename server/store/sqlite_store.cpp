@@ -51,6 +51,10 @@ Token token_of(Query& row) {
   return token;
 }
 
+void keep_text(Connection& connection, std::string_view hash, std::string_view toml) {
+  connection.execute("INSERT INTO policy (sha256, toml) VALUES (?1, ?2) ON CONFLICT (sha256) DO NOTHING", hash, toml);
+}
+
 std::vector<std::string> parents_of(Connection& connection, std::int64_t project, std::string_view sha) {
   std::vector<std::string> parents;
   Query query = connection.query(
@@ -98,7 +102,7 @@ std::optional<std::int64_t> project_number(Connection& connection, std::string_v
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml) {
   if (toml.empty()) return std::nullopt;
   std::string hash = sha256_hex(toml);
-  connection.execute("INSERT INTO policy (sha256, toml) VALUES (?1, ?2) ON CONFLICT (sha256) DO NOTHING", hash, toml);
+  keep_text(connection, hash, toml);
   return hash;
 }
 
@@ -185,6 +189,33 @@ Result<void> SqliteStore::revoke_token(std::string_view id, Timestamp at, const 
     if (changed == 0) return fail(ErrorCode::not_found, "token: no such token");
     note(connection, audit);
     return {};
+  });
+}
+
+Result<void> SqliteStore::put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
+                                     Timestamp at) {
+  if (sha256_hex(toml) != sha256)
+    return fail(ErrorCode::hash_mismatch, "policy: the SHA-256 of the text is " + sha256_hex(toml));
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto number = project_number(connection, project);
+    if (!number) return fail(ErrorCode::not_found, "project: no such project");
+    keep_text(connection, sha256, toml);
+    connection.execute(
+        "INSERT INTO project_policy (project_id, sha256, put_us) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", *number,
+        sha256, at);
+    return {};
+  });
+}
+
+Result<std::optional<std::string>> SqliteStore::policy(std::string_view project, std::string_view sha256) {
+  return database_->read([&](Connection& connection) -> Result<std::optional<std::string>> {
+    std::optional<std::string> toml;
+    Query query = connection.query(
+        "SELECT y.toml FROM project p JOIN project_policy s ON s.project_id = p.id JOIN policy y ON y.sha256 = "
+        "s.sha256 WHERE p.name = ?1 AND s.sha256 = ?2",
+        project, sha256);
+    if (query.next()) query.read(toml);
+    return toml;
   });
 }
 

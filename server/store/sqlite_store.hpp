@@ -28,6 +28,10 @@ class SqliteStore final : public Store {
   Result<void> add_token(const Token& token, const AuditEntry& audit) override;
   Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
 
+  Result<void> put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
+                          Timestamp at) override;
+  Result<std::optional<std::string>> policy(std::string_view project, std::string_view sha256) override;
+
   Result<void> put_commits(std::string_view project, std::span<const Commit> commits) override;
   Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) override;
   Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,

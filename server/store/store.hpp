@@ -118,7 +118,7 @@ struct RunRecord {
   std::optional<gate::Outcome> outcome;
   std::string comparable_key;
   bool in_baseline = false;
-  std::string report_json, verdict_json;  ///< empty in lists
+  std::string report_json, verdict_json;  ///< in lists: no report; without a result: neither
   std::string error_code, error_message;
   std::optional<Timestamp> finished_at;
 };
@@ -193,6 +193,14 @@ class Store {
   /// A token that was revoked before keeps its time. Errors: not_found.
   virtual Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) = 0;
 
+  // policies sent for later uploads
+  /// Keeps a policy text under its SHA-256 (64 lower-case hex digits) for later uploads of the project; again is fine.
+  /// Errors: not_found (no such project), hash_mismatch (the hash is not that of the text).
+  virtual Result<void> put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
+                                  Timestamp at) = 0;
+  /// A text that this project put; those of other projects are not seen. Errors: none of its own.
+  virtual Result<std::optional<std::string>> policy(std::string_view project, std::string_view sha256) = 0;
+
   // commits
   /// Adds commits or fills in what was unknown of them (a known field is never emptied or changed). All or none.
   /// Errors: not_found (no such project).
@@ -213,8 +221,8 @@ class Store {
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
-  /// In order of receipt, newest first; `since` and `until` are inclusive; an unknown `before` has no runs before it.
-  /// Errors: none of its own.
+  /// With their verdicts, without their reports. In order of receipt, newest first; `since` and `until` are inclusive;
+  /// an unknown `before` has no runs before it. Errors: none of its own.
   virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
   /// All runs of a commit with their documents, oldest first; workload empty: of all workloads. Errors: none of its
   /// own.
