@@ -34,6 +34,7 @@ struct ComparisonQuestion {
 struct Comparison {
   Standing standing = Standing::within;
   double noise_band = 0;             ///< how far above or below the level noise alone reaches, on the worse side
+  bool unchanged = false;            ///< inside the tolerance, and no further off than one run usually is
   bool nearly_blind = false;         ///< the band is wider than 4 × tolerance
   std::optional<double> detectable;  ///< smallest worsening found with 80 % probability; none: not within its range
   std::optional<double> fails_at;    ///< none: outside what the metric can be

@@ -229,6 +229,7 @@ class RuleJudge {
     facts.by_limit = limits_.holding != Holding::holds && out_.reason != Reason::worse;
     facts.has_noise = c_.rule.noise != Noise::none;
     if (comparison_) facts.noise_band = comparison_->noise_band;
+    facts.unchanged = comparison_ && comparison_->unchanged;
     facts.nearly_blind = comparison_ && comparison_->nearly_blind;
     if (c_.obstacle) facts.obstacle = c_.obstacle->what, facts.obstacle_next = c_.obstacle->next;
     out_.sentence = sentence_for(out_, facts);

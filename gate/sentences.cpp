@@ -38,10 +38,12 @@ std::string tolerance_text(const RuleResult& r) {
   return r.tolerance.empty() ? std::string() : fmt::format(", tolerance {}", spaced(r.tolerance));
 }
 
-/// "gpu.idle rose from 10.9 % to 12.0 %".
+/// "gpu.idle rose from 10.9 % to 12.0 %", "gpu.idle is unchanged at 10.9 %".
 std::string change(const RuleResult& r, const SentenceFacts& facts) {
   const HumanPair pair = human_pair(r.baseline->level, *r.observed, facts.unit);
-  if (pair.from == pair.to) return fmt::format("{} stayed at {}", r.metric, pair.to);
+  const bool is_none = facts.unchanged || rounds_to_nothing(*r.delta, r.baseline->level, facts.unit);
+  if (pair.from == pair.to || (r.reason == Reason::within && is_none))
+    return fmt::format("{} is unchanged at {}", r.metric, observed_text(r, facts));
   return fmt::format("{} {} from {} to {}", r.metric, *r.delta > 0 ? "rose" : "fell", pair.from, pair.to);
 }
 

@@ -21,7 +21,8 @@ struct SentenceFacts {
   bool limit_is_min = false;
   bool by_limit = false;  ///< the reason is about the absolute limit, not about the baseline
   bool has_noise = true;
-  double noise_band = 0;  ///< unit of the metric
+  double noise_band = 0;   ///< unit of the metric
+  bool unchanged = false;  ///< the difference is one that equal runs have
   bool nearly_blind = false;
   std::string obstacle, obstacle_next;
 };

@@ -89,6 +89,9 @@ std::string wanted(Unit unit, Use use) {
   return "a number with a unit of " + list;
 }
 
+/// A unit's own word: `µs` is read too, with the micro sign and with the Greek letter that looks the same.
+std::string_view plain_unit(std::string_view unit) { return unit == "\u00b5s" || unit == "\u03bcs" ? "us" : unit; }
+
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", clean_text(text, 64)); }
 
 Result<Amount> parse(std::string_view text, Unit unit, Use use) {
@@ -96,7 +99,7 @@ Result<Amount> parse(std::string_view text, Unit unit, Use use) {
   if (quantity.number.empty() || text.size() > quantity_bytes_max)
     return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), wanted(unit, use)));
   for (const UnitRow& row : unit_rows)
-    if (serves(row, unit, use) && row.word == quantity.unit)
+    if (serves(row, unit, use) && row.word == plain_unit(quantity.unit))
       return Amount{scaled(quantity.number, row.exponent) * row.factor, std::string(trimmed(text))};
   const std::string_view what = quantity.unit.empty() ? "lacks its unit" : "has the wrong unit";
   return fail(ErrorCode::bad_policy, fmt::format("{} {}: {} is wanted", quoted(text), what, wanted(unit, use)));
@@ -111,7 +114,7 @@ struct ScaleRow {
   std::string_view suffix;
 };
 constexpr ScaleRow ratio_scale[] = {{0, 0.01, " %"}};
-constexpr ScaleRow ns_scale[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " us"}, {0, 1, " ns"}};
+constexpr ScaleRow ns_scale[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " µs"}, {0, 1, " ns"}};
 constexpr ScaleRow count_scale[] = {{0, 1, ""}};
 constexpr ScaleRow bytes_scale[] = {
     {1073741824.0, 1073741824.0, " GiB"}, {1048576.0, 1048576.0, " MiB"}, {1024.0, 1024.0, " KiB"}, {0, 1, " B"}};
@@ -190,17 +193,21 @@ HumanPair human_pair(double from, double to, Unit unit) {
   return pair;
 }
 
+bool rounds_to_nothing(double delta, double level, Unit unit) {
+  const double shown = unit == Unit::ratio ? delta * 100 : level != 0 ? delta / std::abs(level) * 100 : delta;
+  const bool tenths = unit == Unit::ratio || level != 0;
+  return tenths ? std::abs(shown) < 0.05 : human(shown, unit).find_first_of("123456789") == std::string::npos;
+}
+
 std::string human_delta(double delta, double level, Unit unit) {
+  if (rounds_to_nothing(delta, level, unit))
+    return unit == Unit::ratio ? "0.0 pp" : level != 0 ? "0 %" : human(0, unit);
   const std::string_view sign = delta > 0 ? "+" : "";
-  if (unit == Unit::ratio) {
-    const int decimals = std::abs(delta) < 0.001 && delta != 0 ? 3 : 1;
-    return fmt::format("{}{:.{}f} pp", sign, delta * 100, decimals);
-  }
+  if (unit == Unit::ratio) return fmt::format("{}{:.1f} pp", sign, delta * 100);
   if (level == 0) return std::string(sign) + human(delta, unit);
   const double percent = delta / std::abs(level) * 100;
   if (std::abs(percent) > 1e6) return fmt::format("{}{:.3g} %", sign, percent);
-  const int decimals = std::abs(percent) < 0.1 && percent != 0 ? 3 : 1;
-  return fmt::format("{}{:.{}f} %", sign, percent, decimals);
+  return fmt::format("{}{:.1f} %", sign, percent);
 }
 
 std::string spaced(std::string_view quantity) {
@@ -210,6 +217,7 @@ std::string spaced(std::string_view quantity) {
     if (unit_begins && quantity[i] != ' ') out += ' ';
     out += quantity[i];
   }
+  if (out.ends_with(" us")) out.replace(out.size() - 2, 1, "µ");
   return out;
 }
 

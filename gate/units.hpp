@@ -35,10 +35,13 @@ struct HumanPair {
 HumanPair human_pair(double from, double to, Unit unit);
 
 /// A change for a person, with its sign: `-21.1 pp` for ratios, `+15.6 %` of `level` for others, and where the level is
-/// 0 the difference itself (`+2 ms`).
+/// 0 the difference itself (`+2 ms`). What rounds to nothing has no sign: `0.0 pp`, `0 %`.
 std::string human_delta(double delta, double level, Unit unit);
 
-/// `3pp` as `3 pp`, `10%` as `10 %`: a policy's quantity as sentences write it.
+/// Whether human_delta shows the change as none.
+bool rounds_to_nothing(double delta, double level, Unit unit);
+
+/// `3pp` as `3 pp`, `10%` as `10 %`, `250us` as `250 µs`: a policy's quantity as sentences write it.
 std::string spaced(std::string_view quantity);
 
 }  // namespace traceweir::gate

@@ -56,7 +56,20 @@ TEST_CASE("judge: sentences") {
        "allreduce.time_mean is 52.3 ms, above the limit of 50 ms"},
       {"allreduce.time_mean", 42e6, {}, "max = \"50 ms\"", "allreduce.time_mean is 42 ms, within the limit of 50 ms"},
       {"allreduce.time_mean", 45e6, around(45e6, 0, 6), "worse_by = \"10%\"",
-       "allreduce.time_mean stayed at 45 ms (0.0 %, tolerance 10 %)"},
+       "allreduce.time_mean is unchanged at 45 ms (0 %, tolerance 10 %)"},
+      {utilization, 0.8881, around(0.8885, 0.0, 6), "worse_by = \"3pp\"",
+       "gpu.utilization is unchanged at 88.8 % (0.0 pp, tolerance 3 pp)"},
+      {utilization, 0.88781, around(0.8885, 0.004, 6), "worse_by = \"3pp\"",
+       "gpu.utilization is unchanged at 88.8 % (-0.1 pp, tolerance 3 pp)"},
+      // No noise is looked at: what is seen is said.
+      {utilization, 0.8868, around(0.8885, 0.004, 6), "worse_by = \"3pp\"\nnoise = \"none\"",
+       "gpu.utilization fell from 88.8 % to 88.7 % (-0.2 pp, tolerance 3 pp)"},
+      // Inside a wide noise, but worse than the tolerance: not "unchanged".
+      {utilization, 0.85, around(0.89, 0.06, 6), "worse_by = \"3pp\"",
+       "gpu.utilization fell from 89.0 % to 85.0 % (-4.0 pp, tolerance 3 pp)"},
+      {"sync.count_per_step", 0, around(0, 0, 6), "worse_by = \"10%\"",
+       "sync.count_per_step is unchanged at 0 (0, tolerance 10 %)"},
+      {"allreduce.time_mean", 400e3, {}, "max = \"250us\"", "allreduce.time_mean is 400 µs, above the limit of 250 µs"},
       {"sync.count_per_step", 2, around(0, 0, 6), "worse_by = \"10%\"",
        "sync.count_per_step rose from 0 to 2 (+2, tolerance 10 %)"},
       {step, 61e6, {60e6, 60e6}, "worse_by = \"10%\"", "learning 2/5: step.time_p50 is 61 ms"},
@@ -356,7 +369,7 @@ TEST_CASE("judge: the verdict carries where its baseline came from") {
   CHECK(verdict.ancestry == "known");
   CHECK(verdict.notes == baseline.notes);
   CHECK(verdict.baseline_runs == baseline.runs);
-  CHECK(verdict.summary == "1 rule holds: step.time_p50 stayed at 100 ms (0.0 %, tolerance 5 %)");
+  CHECK(verdict.summary == "1 rule holds: step.time_p50 is unchanged at 100 ms (0 %, tolerance 5 %)");
 }
 
 // Why: these are the numbers of the worked example of docs/gate.md.

@@ -19,6 +19,8 @@ TEST_CASE("units: limits are read exactly") {
       {"50ms", Unit::ns, 50e6},
       {" 1.5  s ", Unit::ns, 1.5e9},
       {"250 us", Unit::ns, 250e3},
+      {"250 \u00b5s", Unit::ns, 250e3},
+      {"250\u03bcs", Unit::ns, 250e3},
       {"12 ns", Unit::ns, 12},
       {"85%", Unit::ratio, 0.85},
       {"89.1 %", Unit::ratio, 0.891},
@@ -99,7 +101,7 @@ TEST_CASE("units: tolerances are percentages of the level, or points of a ratio"
 TEST_CASE("units: numbers for a person") {
   CHECK(human(0.891, Unit::ratio) == "89.1 %");
   CHECK(human(45.2e6, Unit::ns) == "45.2 ms");
-  CHECK(human(1234, Unit::ns) == "1.23 us");
+  CHECK(human(1234, Unit::ns) == "1.23 µs");
   CHECK(human(12, Unit::ns) == "12 ns");
   CHECK(human(2.5e9, Unit::ns) == "2.50 s");
   CHECK(human(1572864, Unit::bytes) == "1.50 MiB");
@@ -115,7 +117,15 @@ TEST_CASE("units: numbers for a person") {
   CHECK(human_delta(-0.211, 0.891, Unit::ratio) == "-21.1 pp");
   CHECK(human_delta(7e6, 45e6, Unit::ns) == "+15.6 %");
   CHECK(human_delta(2, 0, Unit::count) == "+2");
-  CHECK(human_delta(0, 4, Unit::count) == "0.0 %");
+  CHECK(human_delta(0, 4, Unit::count) == "0 %");
+  CHECK(human_delta(-1e-6, 0.89, Unit::ratio) == "0.0 pp");
+  CHECK(human_delta(0.0004, 0.89, Unit::ratio) == "0.0 pp");
+  CHECK(human_delta(0.0006, 0.89, Unit::ratio) == "+0.1 pp");
+  CHECK(human_delta(900, 45e6, Unit::ns) == "0 %");
+  CHECK(human_delta(-900, 45e6, Unit::ns) == "0 %");
+  CHECK(human_delta(-0.001, 0, Unit::count) == "0");
+  CHECK(spaced("250us") == "250 µs");
+  CHECK(spaced("10% and 250 us") == "10 % and 250 µs");
   CHECK(spaced("3pp") == "3 pp");
   CHECK(spaced("10% and 0.1 ms") == "10 % and 0.1 ms");
 }
