@@ -139,12 +139,31 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
 
 int weight(const RuleResult& result) { return result.outcome ? static_cast<int>(*result.outcome) : -1; }
 
+/// What one rule does, and what several do.
+struct OutcomeVerbs {
+  Outcome outcome;
+  std::string_view one, several;
+};
+constexpr OutcomeVerbs outcome_verbs[] = {
+    {Outcome::pass, "holds", "hold"},
+    {Outcome::warn, "warns", "warn"},
+    {Outcome::inconclusive, "is inconclusive", "are inconclusive"},
+    {Outcome::fail, "fails", "fail"},
+};
+
+std::string_view verb_of(Outcome outcome, std::int64_t rules) {
+  const OutcomeVerbs* row = std::find_if(std::begin(outcome_verbs), std::end(outcome_verbs),
+                                         [outcome](const OutcomeVerbs& verbs) { return verbs.outcome == outcome; });
+  TRACEWEIR_ASSERT(row != std::end(outcome_verbs));
+  return rules == 1 ? row->one : row->several;
+}
+
 /// "(and 2 more rules fail)", after the worst rule's sentence.
 std::string others_text(std::span<const RuleResult> rules, Outcome outcome) {
   const auto same =
       std::count_if(rules.begin(), rules.end(), [&](const RuleResult& r) { return r.outcome == outcome; });
   if (same <= 1) return {};
-  return fmt::format(" (and {} more: {})", counted(same - 1, "rule"), word(outcome));
+  return fmt::format(" (and {} {})", counted(same - 1, "more rule"), verb_of(outcome, same - 1));
 }
 
 std::string summary_of(const Verdict& verdict) {
@@ -157,7 +176,7 @@ std::string summary_of(const Verdict& verdict) {
     const bool all = judged == std::ssize(verdict.rules);
     const std::string count =
         all ? counted(judged, "rule") : fmt::format("{} of {}", judged, counted(std::ssize(verdict.rules), "rule"));
-    return fmt::format("{} {}: {}", count, judged == 1 ? "holds" : "hold", worst.sentence);
+    return fmt::format("{} {}: {}", count, verb_of(Outcome::pass, judged), worst.sentence);
   }
   return worst.sentence + others_text(verdict.rules, verdict.outcome);
 }

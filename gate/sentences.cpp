@@ -11,7 +11,7 @@ namespace traceweir::gate {
 namespace {
 
 constexpr Word<NotMeasured> advice_rows[] = {
-    {NotMeasured::no_gpu_work, "Profile while the GPU works: the trace has no kernel and no copy."},
+    {NotMeasured::no_gpu_work, "Profile with CUDA activities: ProfilerActivity.CUDA, or nsys profile -t cuda,nvtx."},
     {NotMeasured::no_steps,
      "Mark the steps of the training loop: torch.profiler's step(), or NVTX ranges named \"step N\"."},
     {NotMeasured::few_steps, "Profile more steps: at least four, better ten or more."},
@@ -25,6 +25,25 @@ constexpr Word<NotMeasured> advice_rows[] = {
     {NotMeasured::no_such_table, "Export the trace with the tables that this metric reads."},
     {NotMeasured::untrusted_data, "Profile all ranks in the same way: their data do not fit together."},
 };
+
+/// Why a metric has no value, in words.
+constexpr Word<NotMeasured> why_rows[] = {
+    {NotMeasured::no_gpu_work, "the trace has no GPU work"},
+    {NotMeasured::no_steps, "no steps are marked"},
+    {NotMeasured::few_steps, "too few steps"},
+    {NotMeasured::no_comm, "no communication"},
+    {NotMeasured::no_copies, "no such copies"},
+    {NotMeasured::no_sizes, "the trace has no message sizes"},
+    {NotMeasured::unknown_memory_kind, "the trace does not tell pageable from pinned memory"},
+    {NotMeasured::graph_opaque, "CUDA graphs are traced as a whole"},
+    {NotMeasured::no_host_calls, "the trace has no host calls"},
+    {NotMeasured::single_rank, "there is one rank"},
+    {NotMeasured::no_such_table, "the trace lacks a table"},
+    {NotMeasured::untrusted_data, "its data cannot be right"},
+};
+
+/// As much of a commit's id as tells commits apart.
+constexpr std::size_t commit_digits = 12;
 
 std::string_view branch_of(const SentenceFacts& facts) {
   return facts.branch.empty() ? std::string_view("the baseline branch") : std::string_view(facts.branch);
@@ -117,7 +136,7 @@ std::string sentence_not_comparable(const RuleResult& r, const SentenceFacts& fa
                      counted(facts.other_class_runs, "run"));
 }
 std::string sentence_absent(const RuleResult& r, const SentenceFacts& facts) {
-  const std::string why = facts.why_none ? fmt::format(" ({})", word(*facts.why_none)) : std::string();
+  const std::string why = facts.why_none ? fmt::format(" ({})", word_of(why_rows, *facts.why_none)) : std::string();
   if (r.reason == Reason::metric_missing)
     return fmt::format("{} is missing from this run{}, and the baseline has it", r.metric, why);
   if (r.reason == Reason::not_applicable)
@@ -130,12 +149,10 @@ std::string sentence_obstacle(const RuleResult& r, const SentenceFacts& facts) {
   return fmt::format("{} cannot be judged: {}", r.metric, facts.obstacle);
 }
 
-std::string next_nothing(const RuleResult& r, const SentenceFacts& facts) {
+std::string next_nothing(const RuleResult&, const SentenceFacts& facts) {
   if (!facts.nearly_blind) return {};
-  return fmt::format(
-      "This rule is nearly blind: {}, more than 4 times the tolerance of {}. More runs of {} or a quieter machine "
-      "narrow it.",
-      noise_text(facts), spaced(r.tolerance), branch_of(facts));
+  return fmt::format("This rule is nearly blind: {}. More runs of {} or a quieter machine narrow it.",
+                     noise_text(facts), branch_of(facts));
 }
 std::string next_broken(const RuleResult& r, const SentenceFacts& facts) {
   if (facts.by_limit)
@@ -143,9 +160,10 @@ std::string next_broken(const RuleResult& r, const SentenceFacts& facts) {
                        facts.limit_is_min ? "up to" : "down to", spaced(r.limit->text),
                        facts.limit_is_min ? "min" : "max");
   const std::string commit =
-      r.baseline->commit.empty() ? std::string() : fmt::format(" (commit {})", clean_text(r.baseline->commit, 64));
-  return fmt::format("Compare this run with run {}{}, the newest of its baseline, and look at what changed since.",
-                     clean_text(r.baseline->last, 64), commit);
+      r.baseline->commit.empty()
+          ? std::string()
+          : fmt::format(" (commit {})", clean_text(r.baseline->commit.substr(0, commit_digits), 64));
+  return fmt::format("Compare with run {}{} and look at what changed since.", clean_text(r.baseline->last, 64), commit);
 }
 std::string next_noisy(const RuleResult& r, const SentenceFacts& facts) {
   const std::string blind = next_nothing(r, facts);
@@ -153,12 +171,12 @@ std::string next_noisy(const RuleResult& r, const SentenceFacts& facts) {
                      blind.empty() ? "" : " ", blind);
 }
 std::string next_unconfirmed(const RuleResult& r, const SentenceFacts&) {
-  return fmt::format("Run the job again for this commit and upload it: {} more must agree before {} fails.",
-                     counted(r.confirm_want - r.confirm_have, "run"), r.metric);
+  return fmt::format("Run the job again for this commit: {} must agree before {} fails.",
+                     counted(r.confirm_want - r.confirm_have, "more run"), r.metric);
 }
 std::string next_learning(const RuleResult&, const SentenceFacts& facts) {
-  return fmt::format("Upload {} more of {}{}: then this rule is judged.",
-                     counted(facts.runs_want - facts.runs_have, "run"), branch_of(facts),
+  return fmt::format("Upload {} of {}{}; then this rule is judged.",
+                     counted(facts.runs_want - facts.runs_have, "more run"), branch_of(facts),
                      facts.other_class_runs > 0 ? " in this environment" : "");
 }
 std::string next_not_comparable(const RuleResult&, const SentenceFacts& facts) {
@@ -170,7 +188,10 @@ std::string next_absent(const RuleResult& r, const SentenceFacts& facts) {
   return fmt::format("Check how the job is profiled: the trace has nothing that {} is measured from.", r.metric);
 }
 std::string next_obstacle(const RuleResult&, const SentenceFacts& facts) { return facts.obstacle_next; }
-std::string next_none(const RuleResult&, const SentenceFacts&) { return {}; }
+/// A job need not have what a pattern matches, but it has GPU work: without any, it was profiled wrongly.
+std::string next_not_applicable(const RuleResult&, const SentenceFacts& facts) {
+  return std::string(facts.why_none == NotMeasured::no_gpu_work ? advice_for(*facts.why_none) : std::string_view());
+}
 std::string next_accepted(const RuleResult& r, const SentenceFacts&) {
   return fmt::format("Nothing, or undo the acceptance of {}.", r.metric);
 }
@@ -187,7 +208,7 @@ constexpr SentenceRow rows[] = {
     {Reason::accepted, &sentence_broken, &next_accepted},
     {Reason::over_limit, &sentence_broken, &next_broken},
     {Reason::worse, &sentence_broken, &next_broken},
-    {Reason::not_applicable, &sentence_absent, &next_none},
+    {Reason::not_applicable, &sentence_absent, &next_not_applicable},
     {Reason::short_baseline, &sentence_learning, &next_learning},
     {Reason::no_baseline, &sentence_learning, &next_learning},
     {Reason::new_environment, &sentence_learning, &next_learning},
