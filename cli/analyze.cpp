@@ -53,8 +53,9 @@ int run(const Options& options) {
 
 Action declare_analyze(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->files,
-                 "nsys SQLite export, Kineto JSON (plain or gzip), or a report; several files are ranks of one run")
+  app.add_option(
+         "FILE", options->files,
+         "nsys SQLite export, Kineto JSON (plain, gzip or zstd), or a report; several files are ranks of one run")
       ->required()
       ->check(CLI::ExistingFile);
   add_reading_options(app, options->reading);

@@ -94,6 +94,9 @@ asio::awaitable<ClientAnswer> read(Stream& stream) {
   }
   ClientAnswer answer;
   answer.status = parser.get().result_int();
+  const std::string wait(parser.get()[http::field::retry_after]);
+  if (!wait.empty() && wait.size() < 4 && wait.find_first_not_of("0123456789") == std::string::npos)
+    answer.retry_after = std::chrono::seconds{std::stoi(wait)};
   answer.body = std::move(parser.get().body());
   co_return answer;
 }
@@ -167,6 +170,10 @@ Result<ClientAnswer> Client::send(const ClientRequest& request) const {
   if (!failure) return *std::move(answer);
   try {
     std::rethrow_exception(failure);
+  } catch (const boost::system::system_error& error) {
+    return fail(ErrorCode::unreachable,
+                fmt::format("{}:{}: {} (is the service running? TRACEWEIR_URL says where it is)", url_.host, url_.port,
+                            clean_text(error.code().message())));
   } catch (const std::exception& error) {
     return fail(ErrorCode::unreachable, fmt::format("{}:{}: {}", url_.host, url_.port, clean_text(error.what())));
   }
@@ -196,6 +203,11 @@ Error error_of(const ClientAnswer& answer) {
   wire::ObjectReader in(*json);
   const std::string type = in.maybe_text("type").value_or("");
   if (const auto code = error_code_of(type)) error.code = *code;
+  if (error.code == ErrorCode::unauthorized) {
+    error.message =
+        "the service wants a valid token: set TRACEWEIR_TOKEN (traceweird token create --project P makes one)";
+    return error;
+  }
   if (const auto detail = in.maybe_text("detail")) error.message = clean_text(*detail, 2048);
   return error;
 }

@@ -2,6 +2,7 @@
 // Not for: what is in the documents (server/wire).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -35,7 +36,7 @@ struct ClientRequest {
 struct ClientAnswer {
   unsigned status = 0;
   std::string body;
-  std::vector<std::string> warnings;
+  std::chrono::seconds retry_after{0};  ///< what the service asks for; 0: nothing
 };
 
 /// Sends requests one after the other.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
 #include "cli/command.hpp"
 
@@ -44,6 +45,17 @@ bool contains(const ErrorCode (&codes)[n], ErrorCode code) {
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
+bool is_command(std::string_view word) {
+  return std::any_of(std::begin(table), std::end(table), [&](const Command& row) { return row.name == word; });
+}
+
+int unknown_command(std::string_view word) {
+  std::string known;
+  for (const Command& row : table) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  return say(Error{ErrorCode::usage,
+                   fmt::format("there is no command '{}'; there are: {} (--help says more)", clean_text(word), known)});
+}
+
 }  // namespace
 
 std::span<const Command> commands() { return table; }
@@ -70,6 +82,7 @@ int run_commands(int argc, char** argv) {
     Action action = command.declare(*sub);
     sub->callback([&chosen, action = std::move(action)] { chosen = action; });
   }
+  if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) return unknown_command(argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -25,15 +25,19 @@
 namespace traceweir::cli {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// A service that is restarted is back within seconds: a few tries with growing pauses bridge that.
 constexpr int tries_max = 4;
 constexpr std::chrono::milliseconds first_pause{250};
+/// The longest pause that a service may ask for.
+constexpr std::chrono::seconds retry_after_max{15};
 
 struct Options {
   ConnectionOptions connection;
   ReadingOptions reading;
-  std::string file, workload = "default", commit, branch, base, base_branch, head, job, job_url, key;
-  std::optional<std::int64_t> pull_request, attempt, rank;
+  std::string file, workload = "default", commit, branch, base, base_branch, head, ci_run, job, matrix, job_url, key;
+  std::optional<std::int64_t> pull_request, attempt;
   std::vector<std::string> environment;
   std::int64_t wait = 100;
   std::string on_unreachable = "fail";
@@ -63,9 +67,10 @@ Result<std::string> upload_path(const Options& options, const std::vector<std::s
   path.add("parents", fmt::format("{}", fmt::join(parents, ",")));
   if (options.pull_request) path.add("pr", std::to_string(*options.pull_request));
   if (options.attempt) path.add("attempt", std::to_string(*options.attempt));
-  if (options.rank) path.add("rank", std::to_string(*options.rank));
   if (options.fork) path.add("fork", "true");
+  path.add("ci_run", options.ci_run);
   path.add("job", options.job);
+  path.add("matrix", options.matrix);
   path.add("job_url", options.job_url);
   path.add("window", options.reading.window.value_or(""));
   path.add("steps", options.reading.steps.value_or(""));
@@ -105,7 +110,8 @@ Result<ClientAnswer> send_with_patience(const Client& client, const ClientReques
     if (!may_succeed_later(answer) || attempt == tries_max) return answer;
     const Error error = answer ? error_of(*answer) : answer.error();
     fmt::print(stderr, "traceweir: {}: {} (try {} of {})\n", word(error.code), error.message, attempt, tries_max);
-    std::this_thread::sleep_for(pause + std::chrono::milliseconds(random() % 250));
+    const std::chrono::milliseconds asked = answer ? std::min(answer->retry_after, retry_after_max) : 0s;
+    std::this_thread::sleep_for(std::max(pause, asked) + std::chrono::milliseconds(random() % 250));
     pause *= 2;
   }
 }
@@ -177,9 +183,11 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("--head", options.head, "head commit of the pull request")->envname("TRACEWEIR_HEAD");
   app.add_option("--pr", options.pull_request, "number of the pull request")->envname("TRACEWEIR_PR");
   app.add_flag("--fork", options.fork, "the commit comes from a fork: never a baseline");
+  app.add_option("--ci-run", options.ci_run, "the CI's id of its run: attempts of one run take each other's place")
+      ->envname("TRACEWEIR_CI_RUN");
   app.add_option("--attempt", options.attempt, "attempt of the CI run")->envname("TRACEWEIR_ATTEMPT");
-  app.add_option("--rank", options.rank, "rank of the file");
   app.add_option("--job", options.job, "name of the CI job")->envname("TRACEWEIR_JOB");
+  app.add_option("--matrix", options.matrix, "which cell of the CI job's matrix")->envname("TRACEWEIR_MATRIX");
   app.add_option("--job-url", options.job_url, "address of the CI job")->envname("TRACEWEIR_JOB_URL");
   app.add_option("--env", options.environment, "KEY=VALUE that belongs to the environment class; repeatable")
       ->type_name("KEY=VALUE");
@@ -190,7 +198,7 @@ void add_run_options(CLI::App& app, Options& options) {
 
 Action declare_gate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "nsys SQLite export or Kineto JSON (plain or gzip)")
+  app.add_option("FILE", options->file, "nsys SQLite export or Kineto JSON (plain, gzip or zstd)")
       ->required()
       ->check(CLI::ExistingFile);
   add_connection_options(app, options->connection);

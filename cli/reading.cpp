@@ -72,7 +72,7 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
       ->type_name("GLOB");
   app.add_option("--skip", options.skip, "steps left out at the front (default: 1 where more than 3 are marked)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000));
 }
 
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,

@@ -9,6 +9,8 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(simdjson 3.0 REQUIRED)
 # zlib: gzip members of traces.
 find_package(ZLIB 1.2 REQUIRED)
+# zstd: traces compressed with it.
+find_package(zstd 1.5 REQUIRED)
 # SQLite: Nsight Systems exports (C API: hardened opening, hot loop) and, through SQLiteCpp, the embedded store.
 find_package(SQLite3 3.40 REQUIRED)
 find_package(SQLiteCpp 3.2 REQUIRED)

@@ -1,5 +1,5 @@
 # Precompiled headers: what most files include is parsed once per group instead of once per file.
-# Sources still include everything they use: the build with sanitizers is made without this file (TRACEWEIR_PCH=OFF).
+# Sources still include everything they use: the preset `dev` is made without this file (TRACEWEIR_PCH=OFF).
 #
 # traceweir_precompiled(<target> <group>) with group `base` (rooms), `net` (rooms around Asio), `test`.
 set(traceweir_base_headers <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory> <optional> <span>

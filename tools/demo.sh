@@ -150,7 +150,9 @@ main() {
     *) die "unknown option: $1 (only --keep)" ;;
   esac
   # A service that an earlier demo kept would lose its data under its feet.
-  [ ! -s "$home/pid" ] || kill -TERM "$(cat "$home/pid")" 2>/dev/null || true
+  local kept
+  kept=$(cat "$home/pid" 2>/dev/null || true)
+  [ -z "$kept" ] || [ "$(readlink "/proc/$kept/exe")" != "$bin/traceweird" ] || kill -TERM "$kept"
   rm -rf "$home"
   mkdir -p "$home"
   trap stop_service EXIT

@@ -1,92 +1,23 @@
 #include "analyzer/ingest/inflate.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/words.hpp"
+#include "analyzer/ingest/inflate_parts.hpp"
 
 namespace traceweir::ingest {
 namespace {
 
-constexpr std::size_t input_bytes = std::size_t{128} << 10;
-constexpr std::uint64_t ratio_checked_from = std::uint64_t{1} << 20;
-
 constexpr Word<Compression> compression_words[] = {
     {Compression::none, "none"}, {Compression::gzip, "gzip"}, {Compression::zstd, "zstd"}};
-
-/// An open file. Owns the descriptor.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-
-  /// Errors: io_failed.
-  static Result<File> open(const std::filesystem::path& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", why(errno)));
-    return File(descriptor);
-  }
-
-  /// Fills `buffer` up to the end of the file. Errors: io_failed.
-  Result<std::size_t> read(std::span<char> buffer) {
-    std::size_t filled = 0;
-    while (filled < buffer.size()) {
-      const ssize_t got = ::read(descriptor_, buffer.data() + filled, buffer.size() - filled);
-      if (got == 0) break;
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", why(errno)));
-      filled += static_cast<std::size_t>(got);
-    }
-    return filled;
-  }
-
- private:
-  static std::string why(int error) {
-    std::array<char, 128> text{};
-    return ::strerror_r(error, text.data(), text.size());
-  }
-
-  int descriptor_;
-};
-
-/// Counts what comes out over all members of a file and refuses what is beyond the limits.
-class Quota {
- public:
-  explicit Quota(const ReadLimits& limits) : limits_(limits) {}
-
-  /// `inflated` more bytes came out, after `compressed` bytes went in so far. Errors: trace_too_large.
-  Result<void> spend(std::size_t inflated, std::uint64_t compressed) {
-    inflated_ += inflated;
-    if (inflated_ > limits_.inflated_bytes_max)
-      return fail(ErrorCode::trace_too_large, fmt::format("more than {} bytes after decompression (inflated_bytes_max)",
-                                                          limits_.inflated_bytes_max));
-    if (inflated_ <= ratio_checked_from) return {};
-    if (static_cast<double>(inflated_) > limits_.inflate_ratio_max * static_cast<double>(compressed))
-      return fail(ErrorCode::trace_too_large,
-                  fmt::format("{} bytes inflate to {}: more than 1 : {} (inflate_ratio_max)", compressed, inflated_,
-                              limits_.inflate_ratio_max));
-    return {};
-  }
-
- private:
-  ReadLimits limits_;
-  std::uint64_t inflated_ = 0;
-};
 
 /// A file as it is.
 class PlainSource final : public ByteSource {
@@ -220,9 +151,9 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::filesystem::path& file
     case Compression::gzip:
       return std::make_unique<GzipSource>(std::move(opened), limits);
     case Compression::zstd:
-      break;
+      return zstd_source(std::move(opened), limits);
   }
-  return fail(ErrorCode::unsupported_format, "the file is compressed with zstd; decompress it first: zstd -d FILE");
+  return fail(ErrorCode::unsupported_format, "a compression that we do not know");
 }
 
 }  // namespace traceweir::ingest

@@ -20,7 +20,7 @@ std::string_view word(Compression compression);
 /// Told by the first bytes alone.
 Compression compression_of(std::string_view head);
 
-/// A file's bytes in order, inflated where it is gzip (any number of members).
+/// A file's bytes in order, inflated where it is gzip or zstd (any number of members or frames).
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -33,7 +33,7 @@ class ByteSource {
   [[nodiscard]] virtual Compression compression() const { return Compression::none; }
 };
 
-/// Errors: io_failed, unsupported_format (zstd, until its reader comes).
+/// Errors: io_failed.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::filesystem::path& file, const ReadLimits& limits);
 
 }  // namespace traceweir::ingest

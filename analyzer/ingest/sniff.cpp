@@ -38,7 +38,7 @@ constexpr Refused refused[] = {
      "7zXZ",
      Where::begin, "compressed with xz; decompress it first: xz -d FILE"},
     {"BZh", Where::begin, "compressed with bzip2; decompress it first: bzip2 -d FILE"},
-    {"\x28\xB5\x2F\xFD", Where::begin, "compressed with zstd; decompress it first: zstd -d FILE"},
+    {"\x28\xB5\x2F\xFD", Where::begin, "compressed twice, with zstd inside; decompress it first: zstd -d FILE"},
     {"\x04\x22\x4D\x18", Where::begin, "compressed with lz4; decompress it first: lz4 -d FILE"},
     {"\x1F\x8B", Where::begin, "compressed twice with gzip; decompress it once: gzip -d FILE.gz"},
     {"<!DOCTYPE", Where::begin, "an HTML page; a download that was redirected to a log-in page looks like this"},

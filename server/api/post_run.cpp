@@ -19,6 +19,8 @@ struct Admitted {
 /// Checks everything that can be checked before a byte of the body is read.
 Result<Admitted> admit(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
+  if (request.header("content-type").value_or("").starts_with("multipart/"))
+    return fail(ErrorCode::bad_body, "this is a form upload; send the file itself: curl --data-binary @FILE");
   TRACEWEIR_TRY(query, upload_query(request, services.limits));
   TRACEWEIR_TRY_VOID(services.runs.check_room());
   TRACEWEIR_TRY(file, services.spool.create(request.body->announced_bytes()));
@@ -103,9 +105,8 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   auto looking_up = [&] { return look_up(services, project, begun->run); };
   auto run = co_await services.workers.run(looking_up);
   if (run && is_open(run->status)) {
-    auto completion = services.runs.submit(project, begun->run);
-    if (!completion) co_return http::problem(completion.error());
-    if (admitted->query.wait.count() > 0) co_await pipeline::wait_for(*completion, admitted->query.wait);
+    const auto completion = services.runs.submit(project, begun->run);
+    if (admitted->query.wait.count() > 0) co_await pipeline::wait_for(completion, admitted->query.wait);
     run = co_await services.workers.run(looking_up);
   }
 

@@ -86,13 +86,18 @@ std::string to_text(const store::Scopes& scopes) {
   return text;
 }
 
-Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {
-  TRACEWEIR_TRY(token, new_token());
+Result<void> keep_token(store::Store& store, const TokenText& token, store::Token description,
+                        const std::string& actor) {
   description.id = token.id;
   description.secret_sha256 = spool::sha256_hex(token.secret);
   const store::AuditEntry audit{description.created_at, description.project, actor, "token_created",
                                 fmt::format("token {} ({})", token.id, to_text(description.scopes))};
-  TRACEWEIR_TRY_VOID(store.add_token(description, audit));
+  return store.add_token(description, audit);
+}
+
+Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {
+  TRACEWEIR_TRY(token, new_token());
+  TRACEWEIR_TRY_VOID(keep_token(store, token, std::move(description), actor));
   return to_text(token);
 }
 

@@ -171,6 +171,9 @@ void refuse_later_ones(Parameters& in) {
     in.refuse(Error{
         ErrorCode::not_yet_available,
         "ranks: several uploads per run are not yet available in this version (one file may hold several ranks)"});
+  if (in.integer("rank", 0, 1'000'000).value_or(0) > 0)
+    in.refuse(
+        Error{ErrorCode::not_yet_available, "rank: not yet available in this version (a file says its own ranks)"});
 }
 
 }  // namespace

@@ -107,6 +107,9 @@ Result<void> command_token_revoke(const Arguments& arguments) {
 
 Result<void> command_config_check(const Arguments& arguments) {
   TRACEWEIR_TRY(config, load_config(arguments.source));
+  config.store = config.store_url();  // what is left open is shown as what it comes to
+  if (config.analysis_program.empty())
+    if (const auto program = analysis::program_beside_us()) config.analysis_program = program->string();
   for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
   return {};
 }
@@ -175,7 +178,7 @@ int run_commands(int argc, char** argv) {
   CLI::App app{"Traceweir service: takes GPU traces, judges them against their history, answers over HTTP.",
                "traceweird"};
   app.footer(footer);
-  app.set_version_flag("--version", std::string(version));
+  app.set_version_flag("--version", fmt::format("traceweird {}", version));
   Arguments arguments;
   arguments.source.environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());

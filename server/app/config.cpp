@@ -90,6 +90,9 @@ std::vector<ConfigKey> make_keys() {
       bytes_key(
           "analysis_memory_max", "address space of one analysis; 0 B: no limit",
           [](Config & c) -> auto& { return c.analysis.analysis_memory_max; }),
+      bytes_key(
+          "scratch_bytes_max", "one file that an analysis unpacks",
+          [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }),
       count_key(
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),

@@ -148,20 +148,36 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
 RunQueue::RunQueue(Stages stages, Workers& workers, OnError on_error)
     : stages_(std::move(stages)), workers_(workers), on_error_(std::move(on_error)) {}
 
-Result<std::shared_ptr<Completion>> RunQueue::submit(const std::string& project, const std::string& run) {
+std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const std::string& run) {
   const std::lock_guard lock(mutex_);
   if (const auto it = on_their_way_.find(run); it != on_their_way_.end()) return it->second;
   const auto completion = std::make_shared<Completion>();
-  TRACEWEIR_TRY_VOID(workers_.submit([this, project, run] { take(project, run); }));
   on_their_way_.emplace(run, completion);
+  workers_.submit([this, project, run] { take(project, run); });
   return completion;
+}
+
+/// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
+void RunQueue::settle(const std::string& run, const Error& error) {
+  on_error_(run, error);
+  if (error.code == ErrorCode::queue_full || error.code == ErrorCode::store_unavailable) return;
+  const bool hopeless = error.code == ErrorCode::internal || error.code == ErrorCode::not_found;
+  {
+    const std::lock_guard lock(mutex_);
+    if (++failures_[run] < tries_max && !hopeless) return;
+    failures_.erase(run);
+  }
+  store::RunResult record = rejected(error);
+  record.run = run;
+  record.finished_at = stages_.now();
+  if (const auto done = stages_.store.finish_run(record); !done) on_error_(run, done.error());
 }
 
 void RunQueue::take(const std::string& project, const std::string& run) {
   try {
-    if (const auto done = run_pipeline(stages_, project, run); !done) on_error_(run, done.error());
+    if (const auto done = run_pipeline(stages_, project, run); !done) settle(run, done.error());
   } catch (const std::exception& error) {
-    on_error_(run, Error{ErrorCode::internal, error.what()});
+    settle(run, Error{ErrorCode::internal, error.what()});
   }
   std::shared_ptr<Completion> completion;
   {

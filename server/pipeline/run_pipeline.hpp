@@ -30,7 +30,11 @@ struct Stages {
 /// Thread: blocks; call it from a worker.
 Result<void> run_pipeline(const Stages& stages, const std::string& project, const std::string& run);
 
-/// Runs on their way. A run is on its way once, however often it is asked for.
+/// How often a run is tried where the service itself is at fault, before it is rejected.
+inline constexpr int tries_max = 3;
+
+/// Runs on their way. A run is on its way once, however often it is asked for. One that fails for the service's own
+/// reasons stays unfinished and is to be submitted again (server/app); after tries_max it is rejected with the reason.
 /// Thread: share freely.
 class RunQueue {
  public:
@@ -42,18 +46,20 @@ class RunQueue {
   /// Errors: queue_full.
   [[nodiscard]] Result<void> check_room() const { return workers_.check_room(); }
 
-  /// Puts the run into the queue, or joins it where it is on its way already.
-  /// Errors: queue_full.
-  Result<std::shared_ptr<Completion>> submit(const std::string& project, const std::string& run);
+  /// Puts the run into the queue, or joins it where it is on its way already. A run that the store knows is always
+  /// taken.
+  std::shared_ptr<Completion> submit(const std::string& project, const std::string& run);
 
  private:
   void take(const std::string& project, const std::string& run);
+  void settle(const std::string& run, const Error& error);
 
   Stages stages_;
   Workers& workers_;
   OnError on_error_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Completion>> on_their_way_;
+  std::map<std::string, int> failures_;  ///< of runs that are tried again
 };
 
 }  // namespace traceweir::pipeline

@@ -24,13 +24,13 @@ Result<void> Workers::check_room() const {
   return {};
 }
 
-Result<void> Workers::submit(std::function<void()> work) {
-  if (!enter()) return full();
+void Workers::submit(std::function<void()> work) {
+  if (stopped_) return;
+  ++depth_;
   boost::asio::post(pool_, [this, work = std::move(work)] {
     work();
     leave();
   });
-  return {};
 }
 
 void Workers::stop() {

@@ -51,8 +51,9 @@ class Workers {
         start, boost::asio::use_awaitable, std::move(work));
   }
 
-  /// Runs `work` on a worker without waiting for it. Errors: queue_full.
-  Result<void> submit(std::function<void()> work);
+  /// Runs `work` on a worker without waiting for it. It is taken however many wait: for work that was accepted already.
+  /// Ask check_room() before accepting. After stop() it is dropped.
+  void submit(std::function<void()> work);
 
   /// Whether one more job would be taken now. Errors: queue_full, naming the limit.
   [[nodiscard]] Result<void> check_room() const;

@@ -62,11 +62,16 @@ class Client(unittest.TestCase):
             ("a wrong token", self.gate(self.good, 14, env=self.env | {"TRACEWEIR_TOKEN": "twr_0_0"})),
             ("a wrong commit", run("traceweir", "gate", self.good, "--commit", "abc", env=self.env)),
             ("no command", run("traceweir", env=self.env)),
+            ("an unknown command", run("traceweir", "analyse", "x", env=self.env)),
+            ("a negative skip", self.gate(self.good, 14, "--skip", "-1")),
+            ("a key that would break the header", self.gate(self.good, 14, "--key", "a\r\nX: y")),
         ]
         for name, done in rows:
             with self.subTest(name):
                 self.assertEqual(done.returncode, 2, done.stderr + done.stdout)
                 self.assertTrue(done.stderr or done.stdout)
+                self.assertNotIn("/usr/include", done.stderr)
+                self.assertLess(max(map(len, done.stderr.splitlines()), default=0), 400)
 
     def test_3_a_trace_that_is_refused(self):
         done = self.gate(self.broken, 15)
@@ -78,9 +83,15 @@ class Client(unittest.TestCase):
         done = self.gate(self.good, 16, env=env)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("unreachable", done.stderr)
+        self.assertNotIn("/usr/include", done.stderr)
         soft = self.gate(self.good, 16, "--on-unreachable", "pass", env=env)
         self.assertEqual(soft.returncode, 0, soft.stderr)
         self.assertIn("without a verdict", soft.stderr)
+
+    def test_a_higher_attempt_takes_the_place_of_a_lower_one(self):
+        ci = ["--ci-run", "77", "--job", "train"]
+        self.assertEqual(self.gate(self.slow, 30, *ci, "--attempt", "1").returncode, 1)
+        self.assertEqual(self.gate(self.good, 30, *ci, "--attempt", "2").returncode, 0, "a re-run clears a bad node")
 
     def test_observing_never_fails(self):
         admin = (self.service.data_dir / "admin-token").read_text().strip()

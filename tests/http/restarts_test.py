@@ -1,4 +1,5 @@
 """Nothing that was acknowledged is lost: kill -9, restarts, a service that stops while it works."""
+import concurrent.futures
 import pathlib
 import signal
 import subprocess
@@ -36,13 +37,71 @@ class Restarts(unittest.TestCase):
             places = [service.upload(token, self.trace, sha(n), wait=0).headers["location"] for n in range(6)]
             service.stop(signal.SIGKILL)
             service.start()
-            deadline = time.monotonic() + 60
-            statuses = []
-            while time.monotonic() < deadline:
-                statuses = [service.call("GET", place, token).json["status"] for place in places]
-                if "analysing" not in statuses:
-                    break
-            self.assertEqual(statuses, ["judged"] * 6)
+            self.assertEqual(self.statuses(service, token, places), ["judged"] * 6)
+
+    def test_more_runs_than_the_queue_holds_are_taken_up_after_a_restart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            analyzer = pathlib.Path(folder) / "analyzer"
+            analyzer.write_text("#!/bin/sh\nexec sleep 600\n")
+            analyzer.chmod(0o755)
+            with Service(queue_depth_max=2, analysis_workers=1, analysis_program=analyzer) as service:
+                token = service.token()
+                with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                    answers = list(pool.map(lambda n: service.upload(token, self.trace, sha(n), wait=0), range(8)))
+                accepted = [a.headers["location"] for a in answers if a.status == 202]
+                self.assertTrue({a.status for a in answers} <= {202, 503}, answers)
+                service.stop(signal.SIGKILL)
+                service.settings["queue_depth_max"] = 1
+                analyzer.write_text(f'#!/bin/sh\nexec {BIN / "traceweir"} "$@"\n')
+                service.start()
+                self.assertEqual(set(self.statuses(service, token, accepted)), {"judged"})
+                listed = service.call("GET", "/api/v1/projects/demo/runs", token).json["runs"]
+                self.assertEqual(len(listed), len(accepted), "what was refused left nothing behind")
+
+    def statuses(self, service, token, places):
+        """Those of the runs when none is analysed any more, or after a minute."""
+        deadline, statuses = time.monotonic() + 60, ["analysing"]
+        while "analysing" in statuses and time.monotonic() < deadline:
+            statuses = [service.call("GET", place, token).json["status"] for place in places]
+        return statuses
+
+    def test_a_run_whose_blob_is_gone_is_rejected_and_not_polled_for_ever(self):
+        with Service(analysis_workers=1) as service:
+            token = service.token()
+            place = service.upload(token, trace("--steps", 300), sha(1), wait=0).headers["location"]
+            service.stop(signal.SIGKILL)
+            for blob in (service.data_dir / "blobs").glob("*/*"):
+                blob.unlink()
+            service.start()
+            self.assertIn(self.statuses(service, token, [place])[0], ("rejected", "judged"))
+
+    def test_a_start_that_fails_ends_in_order(self):
+        with Service() as service:
+            taken = subprocess.run([BIN / "traceweird", "--listen", f"127.0.0.1:{service.port}", "--data-dir",
+                                    service.folder / "second"], env=service.environment(), capture_output=True, text=True,
+                                   timeout=30)
+            self.assertEqual(taken.returncode, 2, taken.stderr)
+            self.assertIn("bad_config", taken.stderr)
+            no_program = subprocess.run([BIN / "traceweird", "--listen", "127.0.0.1:0", "--analysis-program", "/nothing",
+                                         "--data-dir", service.folder / "third"], env=service.environment(),
+                                        capture_output=True, text=True, timeout=30)
+            self.assertEqual(no_program.returncode, 2, no_program.stderr)
+
+    def test_sigterm_answers_those_who_wait(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for_ever = pathlib.Path(folder) / "analyzer"
+            for_ever.write_text("#!/bin/sh\nexec sleep 600\n")
+            for_ever.chmod(0o755)
+            with Service(stop_time_max="2 s", analysis_program=for_ever) as service:
+                token, answers = service.token(), []
+                upload = threading.Thread(target=lambda: answers.append(service.upload(token, self.trace, sha(1))))
+                upload.start()
+                deadline = time.monotonic() + 30
+                while not list((service.data_dir / "blobs").glob("*/*")) and time.monotonic() < deadline:
+                    pass
+                self.assertEqual(service.stop(signal.SIGTERM), 0)
+                upload.join()
+                self.assertEqual([a.status for a in answers], [202], "safe, and to be looked for later")
 
     def test_sigterm_finishes_what_is_in_flight(self):
         with Service() as service:

@@ -4,6 +4,7 @@ import concurrent.futures
 import gzip
 import hashlib
 import json
+import subprocess
 import unittest
 
 from service import Service, sha, trace
@@ -47,7 +48,11 @@ class Uploads(unittest.TestCase):
         again = self.service.call("GET", run["links"]["self"], self.token)
         self.assertEqual(again.json["verdict"], run["verdict"])
 
-    def test_gzip_is_told_by_content(self):
+    def test_gzip_and_zstd_are_told_by_content(self):
+        packed = subprocess.run(["zstd", "-q", "-c"], input=self.trace, capture_output=True, check=True).stdout
+        answer = self.upload(14, packed, {"Content-Encoding": "zstd"})
+        self.assertEqual(answer.status, 201, answer)
+        self.assertEqual(answer.json["report"]["ranks"][0]["trace"]["compression"], "zstd")
         answer = self.upload(2, gzip.compress(self.trace), {"Content-Type": "text/plain", "Content-Encoding": "gzip"})
         self.assertEqual(answer.status, 201, answer)
         self.assertEqual(answer.json["report"]["ranks"][0]["trace"]["compression"], "gzip")
@@ -110,7 +115,7 @@ class Uploads(unittest.TestCase):
                                     "bad_query", part)
 
     def test_what_comes_later_is_refused_by_name(self):
-        for query in ({"ranks": "2"}, {"run_key": "x"}, {"policy": "0" * 64}):
+        for query in ({"ranks": "2"}, {"run_key": "x"}, {"rank": "5"}, {"policy": "0" * 64}):
             with self.subTest(query):
                 self.assert_problem(self.upload(1, **query), 501, "not_yet_available", next(iter(query)))
 
@@ -173,6 +178,10 @@ class Uploads(unittest.TestCase):
         self.assertEqual(raw.body, self.trace)
         self.assertTrue(raw.headers["content-disposition"].startswith("attachment"))
         self.assertEqual(self.service.call("GET", run["links"]["self"] + "/traces/7", self.token).status, 404)
+
+    def test_a_form_is_told_how_to_do_better(self):
+        answer = self.upload(15, headers={"Content-Type": "multipart/form-data; boundary=x"})
+        self.assert_problem(answer, 400, "bad_body", "--data-binary")
 
     def test_too_large_is_said_before_it_is_sent(self):
         with Service(upload_bytes_max=1000) as small:

@@ -38,7 +38,7 @@ TEST_CASE("read_trace: what is refused, and how") {
        "nsys export --type sqlite -o report.sqlite report.nsys-rep"},
       {"the same in gzip", gzipped("....QuadDAnalysis"), ErrorCode::unsupported_format, "nsys export"},
       {"an archive", "PK\x03\x04....", ErrorCode::unsupported_format, "zip"},
-      {"zstd", "\x28\xB5\x2F\xFD....", ErrorCode::unsupported_format, "zstd -d"},
+      {"zstd that is none", "\x28\xB5\x2F\xFD....", ErrorCode::malformed_trace, "zstd"},
       {"zstd in gzip", gzipped("\x28\xB5\x2F\xFD...."), ErrorCode::unsupported_format, "zstd -d"},
       {"xz",
        "\xFD"

@@ -1,0 +1,55 @@
+// For: what every kind of byte source is made of: the open file, the quota of inflated bytes.
+// Not for: users of byte sources (inflate.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/ingest/inflate.hpp"
+
+namespace traceweir::ingest {
+
+/// How much of the compressed file is read at a time.
+inline constexpr std::size_t input_bytes = std::size_t{128} << 10;
+
+/// An open file. Owns the descriptor.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&&) = delete;
+  ~File();
+
+  /// Errors: io_failed.
+  static Result<File> open(const std::filesystem::path& path);
+
+  /// Fills `buffer` up to the end of the file. Errors: io_failed.
+  Result<std::size_t> read(std::span<char> buffer);
+
+ private:
+  int descriptor_;
+};
+
+/// Counts what comes out over all members of a file and refuses what is beyond the limits.
+class Quota {
+ public:
+  explicit Quota(const ReadLimits& limits) : limits_(limits) {}
+
+  /// `inflated` more bytes came out, after `compressed` bytes went in so far. Errors: trace_too_large.
+  Result<void> spend(std::size_t inflated, std::uint64_t compressed);
+
+ private:
+  ReadLimits limits_;
+  std::uint64_t inflated_ = 0;
+};
+
+/// Frames of zstd one after another, as one stream of bytes.
+/// Errors: io_failed (no memory).
+Result<std::unique_ptr<ByteSource>> zstd_source(File file, const ReadLimits& limits);
+
+}  // namespace traceweir::ingest

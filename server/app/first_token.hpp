@@ -1,0 +1,18 @@
+// For: the administrator's token of a service that has none yet.
+// Not for: other tokens (commands.hpp).
+#pragma once
+
+#include <string>
+
+#include "analyzer/core/error.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::app {
+
+/// A store without an administrator of the whole service, however many tokens of projects there are, gets one; its text
+/// is written to `path` (mode 0600) before the store knows it, so that no crash leaves a token that nobody can read.
+/// One that was revoked stays gone. Whether one was made.
+/// Errors: io_failed, disk_full, internal, and what the store says.
+Result<bool> make_first_token(store::Store& store, const std::string& path, store::Timestamp now);
+
+}  // namespace traceweir::app
