@@ -45,6 +45,17 @@ Tally tally(const Case& seen, Wanted wanted) {
 
 bool is_copy(const Work& work) { return work.kind == WorkKind::memory && work.source == WorkSource::memcpy; }
 
+bool has_steps(const Case& seen) { return seen.view.window && seen.view.window->steps.has_value(); }
+
+/// The rank's time in terms of this kind. Units: ratio of devices × window.
+double ratio_of(const Case& seen, TermKind kind) {
+  const double whole = device_time_ns(seen);
+  double sum = 0;
+  for (const Term& term : seen.attribution.breakdown)
+    if (term.kind == kind) sum += static_cast<double>(term.length.count());
+  return whole > 0 ? sum / whole : 0;
+}
+
 /// The rank's time with an exposed copy in this direction. Units: ratio of devices × window.
 double exposed_copy_ratio(const Case& seen, std::string_view direction) {
   const double whole = device_time_ns(seen);
@@ -90,11 +101,11 @@ std::optional<Seen> small_allreduces(const Case& seen) {
   if (small == 0) return std::nullopt;
   const double share = static_cast<double>(small) / static_cast<double>(sized);
   const double per_step = per_step_and_device(seen, static_cast<double>(small));
-  const bool many = seen.view.window && seen.view.window->steps && per_step >= small_allreduces_per_step;
+  const bool many = has_steps(seen) && per_step >= small_allreduces_per_step;
   if (!many && share <= small_allreduce_ratio) return std::nullopt;
   Seen out = with_ratio("small_ratio", share);
   out.count = small;
-  if (seen.view.window && seen.view.window->steps) out.evidence["per_step_count"] = per_step;
+  if (has_steps(seen)) out.evidence["per_step_count"] = per_step;
   out.evidence["limit_bytes"] = small_allreduce_bytes;
   return out;
 }
@@ -141,7 +152,8 @@ std::optional<Seen> pageable_copies(const Case& seen) {
   if (per_step <= pageable_bytes_per_step) return std::nullopt;
   Seen out = with_ratio("pageable_ratio", *share);
   out.count = pageable.count;
-  out.evidence["per_step_bytes"] = per_step;
+  // Without steps the sum is the window's, and calling it a step's would be wrong.
+  out.evidence[has_steps(seen) ? "per_step_bytes" : "window_bytes"] = per_step;
   return out;
 }
 
@@ -173,7 +185,7 @@ constexpr std::int64_t small_copy_bytes = 64 * kib;
 constexpr double small_copies_per_step = 50;
 
 std::optional<Seen> many_small_copies(const Case& seen) {
-  if (!seen.view.window || !seen.view.window->steps) return std::nullopt;
+  if (!has_steps(seen)) return std::nullopt;
   const Tally small = tally(seen, [](const Work& work) { return is_copy(work) && work.bytes <= small_copy_bytes; });
   const double per_step = per_step_and_device(seen, static_cast<double>(small.count));
   if (per_step <= small_copies_per_step) return std::nullopt;
@@ -188,7 +200,7 @@ std::optional<Seen> many_small_copies(const Case& seen) {
 constexpr double allocations_per_step = 1;
 
 std::optional<Seen> alloc_in_step(const Case& seen) {
-  if (seen.view.steps.empty() || !seen.view.window || !seen.view.window->steps) return std::nullopt;
+  if (seen.view.steps.empty() || !has_steps(seen)) return std::nullopt;
   const InSteps in_steps(seen);
   timeline::IntervalSet comm;
   for (const metrics::DeviceView& device : seen.view.devices) comm = comm.united_with(device.comm);
@@ -217,6 +229,13 @@ std::optional<Seen> low_utilization(const Case& seen) {
   const auto utilization = measured(seen, "gpu.utilization");
   if (!utilization || *utilization >= low_utilization_ratio) return std::nullopt;
   Seen out = with_ratio("utilization_ratio", *utilization);
+  // What covers most of the time comes first: a rank that copies all the time is not helped by looking at its idle
+  // time.
+  const double idle = ratio_of(seen, TermKind::idle);
+  const double copies = ratio_of(seen, TermKind::exposed_memory), comm = ratio_of(seen, TermKind::exposed_comm);
+  if (copies > idle) out.evidence["exposed_copies_ratio"] = copies;
+  if (comm > idle) out.evidence["exposed_comm_ratio"] = comm;
+  if (std::max(copies, comm) > idle) return out;
   if (const auto cause = largest_idle_cause(seen)) {
     out.evidence["largest_idle_cause"] = std::string(word(*cause));
     out.evidence["largest_idle_cause_ratio"] = idle_ratio(seen, *cause);

@@ -187,6 +187,80 @@ TEST_CASE("advice by thresholds") {
   }
 }
 
+// Why: a rank whose time goes to copies or communication is not helped by the largest of its idle causes.
+TEST_CASE("low_utilization: what covers more of the time than idle does is named") {
+  struct Row {
+    std::int64_t copy_end, comm_end;  // of 1000 ns; 100 are compute, what is left is idle
+    std::vector<std::pair<std::string, double>> ratios;
+    bool names_idle;
+  };
+  const Row rows[] = {
+      {1'000, 1'000, {{"exposed_copies_ratio", 0.9}}, false},
+      {100, 1'000, {{"exposed_comm_ratio", 0.9}}, false},
+      {500, 900, {{"exposed_copies_ratio", 0.4}, {"exposed_comm_ratio", 0.4}}, false},
+      {700, 720, {{"exposed_copies_ratio", 0.6}}, false},
+      {300, 400, {}, true},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.copy_end);
+    CAPTURE(row.comm_end);
+    Rank rank;
+    rank.kernel(ns(0, 50)).kernel(ns(50, 100));
+    if (row.copy_end > 100)
+      rank.work({.span = ns(100, row.copy_end),
+                 .name = rank.builder.name("Memcpy HtoD"),
+                 .kind = timeline::WorkKind::memory,
+                 .source = timeline::WorkSource::memcpy,
+                 .direction = timeline::Direction::h2d,
+                 .bytes = 1});
+    if (row.comm_end > row.copy_end)
+      rank.work({.span = ns(row.copy_end, row.comm_end),
+                 .name = rank.builder.name("ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+                 .kind = timeline::WorkKind::comm});
+    // A memset of no length ends the window at 1000 ns.
+    rank.work({.span = ns(1'000, 1'000), .name = rank.builder.name("Memset"), .kind = timeline::WorkKind::memory});
+    const Timeline timeline = rank.done();
+    const metrics::RankView view = span_view(timeline);
+    metrics::RankMeasures measures;
+    add_measured(measures, "gpu.utilization", 0.1);
+    const auto finding = found(find(view, measures, attribute(view)), FindingCode::low_utilization);
+    REQUIRE(finding.has_value());
+    for (const auto& [key, want] : row.ratios) {
+      CAPTURE(key);
+      REQUIRE(finding->evidence.contains(key));
+      CHECK(std::get<double>(finding->evidence.at(key)) == doctest::Approx(want));
+    }
+    CHECK(finding->evidence.contains("largest_idle_cause") == row.names_idle);
+    CHECK(finding->evidence.size() == 1 + row.ratios.size() + (row.names_idle ? 2 : 0));
+  }
+}
+
+// Why: without marked steps a sum over the window is no sum of a step.
+TEST_CASE("pageable_copies: per step only where steps are marked") {
+  for (const char* range : {"load", "ProfilerStep#"}) {
+    CAPTURE(range);
+    const bool marked = std::string(range) != "load";
+    Rank rank;
+    for (int i = 0; i < 4; ++i) {
+      const int t = i * 1'000;
+      rank.range(range + std::to_string(i), ns(t, t + 1'000)).kernel(ns(t + 100, t + 200), ns(t + 50, t + 60));
+      rank.work({.span = ns(t + 300, t + 600),
+                 .name = rank.builder.name("Memcpy HtoD"),
+                 .kind = timeline::WorkKind::memory,
+                 .source = timeline::WorkSource::memcpy,
+                 .direction = timeline::Direction::h2d,
+                 .host_memory = timeline::HostMemory::pageable,
+                 .bytes = 2 << 20},
+                ns(t + 70, t + 80));
+    }
+    const auto finding = found(findings_of(rank.done()), FindingCode::pageable_copies);
+    REQUIRE(finding.has_value());
+    CHECK(finding->evidence.contains("per_step_bytes") == marked);
+    CHECK(finding->evidence.contains("window_bytes") != marked);
+    if (!marked) CHECK(std::get<double>(finding->evidence.at("window_bytes")) == doctest::Approx(4 * (2 << 20)));
+  }
+}
+
 TEST_CASE("launch_bound: idle for launches between short kernels") {
   Rank rank;
   for (int i = 0; i < 10; ++i)
