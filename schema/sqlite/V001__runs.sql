@@ -105,7 +105,9 @@ CREATE TABLE run (
     in_baseline    INTEGER NOT NULL CHECK (in_baseline IN (0, 1)),
     error_code     TEXT    NOT NULL,
     error_message  TEXT    NOT NULL,
-    finished_us    INTEGER
+    finished_us    INTEGER,
+    superseded     INTEGER NOT NULL DEFAULT 0 CHECK (superseded IN (0, 1)), -- by a judged run of a higher attempt
+    CHECK (superseded = 0 OR in_baseline = 0)
 );
 CREATE INDEX run_by_project ON run (project_id, seq);
 CREATE INDEX run_by_lane ON run (lane_id, seq);

@@ -73,7 +73,8 @@ struct Place {
 Result<Place> close_run(Connection& connection, const RunResult& result) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Query query = connection.query(
-      "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5, error_code = ?6, "
+      "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5 AND NOT superseded, error_code "
+      "= ?6, "
       "error_message = ?7, finished_us = ?8 WHERE id = ?1 AND status IN ('pending', 'analysing') "
       "RETURNING seq, lane_id",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
@@ -86,6 +87,23 @@ Result<Place> close_run(Connection& connection, const RunResult& result) {
   if (connection.query("SELECT 1 FROM run WHERE id = ?1", result.run).next())
     return fail(ErrorCode::conflict, "run " + result.run + " has a result already");
   return fail(ErrorCode::not_found, "run " + result.run + ": no such run");
+}
+
+/// `o`: the runs of the same CI job as the run ?1, which is `r`. Without a CI run there is no such job.
+constexpr std::string_view of_the_same_job =
+    " FROM run r JOIN lane l ON l.id = r.lane_id "
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.ci_run = r.ci_run "
+    "AND o.job = r.job AND o.matrix = r.matrix JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload "
+    "WHERE r.seq = ?1 AND r.ci_run <> ''";
+
+/// Attempts may be finished in any order, so a run that was judged looks both ways.
+void settle_attempts(Connection& connection, Place place) {
+  static const std::string lower = "UPDATE run SET superseded = 1, in_baseline = 0 WHERE seq IN (SELECT o.seq" +
+                                   std::string(of_the_same_job) + " AND r.status = 'judged' AND o.attempt < r.attempt)";
+  static const std::string own = "UPDATE run SET superseded = 1, in_baseline = 0 WHERE seq = ?1 AND EXISTS (SELECT 1" +
+                                 std::string(of_the_same_job) + " AND o.status = 'judged' AND o.attempt > r.attempt)";
+  connection.execute(lower, place.run);
+  connection.execute(own, place.run);
 }
 
 /// Returns whether the metric has a number yet, without which its value cannot be kept.
@@ -113,7 +131,8 @@ constexpr std::string_view select_runs =
     "SELECT r.seq, r.id, p.name, l.workload, r.commit_sha, l.branch, r.base_branch, r.head_sha, r.base_sha, "
     "r.pull_request, r.fork, r.attempt, r.ci_run, r.job, r.matrix, r.job_url, r.run_key, r.ranks_expected, "
     "r.steps_glob, r.window_kind, r.skip_steps, coalesce(y.toml, ''), r.token_id, r.received_us, "
-    "r.status, r.outcome, r.comparable_key, r.in_baseline, r.error_code, r.error_message, r.finished_us "
+    "r.status, r.outcome, r.comparable_key, r.in_baseline, r.error_code, r.error_message, r.finished_us, "
+    "r.superseded "
     "FROM run r JOIN project p ON p.id = r.project_id JOIN lane l ON l.id = r.lane_id "
     "LEFT JOIN policy y ON y.sha256 = r.policy_sha256";
 
@@ -132,7 +151,7 @@ Row row_of(Query& query) {
              head.base, head.pull_request, head.fork, head.attempt, head.ci_run, head.job, head.matrix, head.job_url,
              head.run_key, head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.policy, head.token,
              head.received_at, status, outcome, run.comparable_key, run.in_baseline, run.error_code, run.error_message,
-             run.finished_at);
+             run.finished_at, run.superseded);
   run.status = known(run_status_of(status));
   if (outcome) run.outcome = known(gate::outcome_of(*outcome));
   return row;
@@ -223,6 +242,7 @@ Result<void> SqliteStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   return database_->write([&](Connection& connection) -> Result<void> {
     TRACEWEIR_TRY(place, close_run(connection, result));
+    settle_attempts(connection, place);
     connection.execute("INSERT INTO run_document (run_seq, report, verdict) VALUES (?1, ?2, ?3)", place.run,
                        result.report_json, result.verdict_json);
     return add_values(connection, place, result);

@@ -121,6 +121,7 @@ struct RunRecord {
   std::string report_json, verdict_json;  ///< in lists: no report; without a result: neither
   std::string error_code, error_message;
   std::optional<Timestamp> finished_at;
+  bool superseded = false;  ///< a later attempt of the same CI job was judged
 };
 
 // The questions below have an initialiser for each field, so that `{.project = …}` compiles without warnings.
@@ -217,7 +218,9 @@ class Store {
   /// first run's id, nothing is written. Errors: key_reused (the same key with another body), not_found (no such
   /// project), conflict (the run's id exists).
   virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload) = 0;
-  /// Writes the result of a run that is pending or analysing. Errors: not_found, conflict (the run has a result).
+  /// Writes the result of a run that is pending or analysing. A judged run supersedes those with a lower attempt of the
+  /// same workload, commit, ci_run (where stated), job and matrix, in whatever order they are finished; a superseded
+  /// run is in no baseline. Errors: not_found, conflict (the run has a result).
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;

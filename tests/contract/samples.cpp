@@ -118,7 +118,8 @@ std::string text_of(const RunRecord& record) {
     out << upload.rank << ' ' << upload.sha256 << ' ' << upload.bytes << ' ' << upload.name << '\n';
   out << word(record.status) << '|' << (record.outcome ? gate::word(*record.outcome) : "none") << '|'
       << record.comparable_key << '|' << record.in_baseline << '|' << record.report_json << '|' << record.verdict_json
-      << '|' << record.error_code << '|' << record.error_message << '|' << shown(record.finished_at);
+      << '|' << record.error_code << '|' << record.error_message << '|' << shown(record.finished_at) << '|'
+      << record.superseded;
   return out.str();
 }
 

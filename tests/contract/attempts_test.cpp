@@ -1,0 +1,124 @@
+// A later attempt of a CI job supersedes the earlier ones, in whatever order their results come.
+#include "tests/contract/samples.hpp"
+#include "tests/contract/store_under_test.hpp"
+
+using namespace traceweir;
+using namespace traceweir::contract;
+using namespace traceweir::store;
+
+namespace {
+
+RunHead attempt_of(std::string_view id, std::int64_t attempt) {
+  RunHead head = plain_head(id);
+  head.commit = "c1";
+  head.ci_run = "ci-1";
+  head.job = "bench";
+  head.matrix = "a100";
+  head.attempt = attempt;
+  return head;
+}
+
+/// Finishes the runs in this order; they were begun in the order of their ids.
+void finish_in_order(Store& store, std::string_view order) {
+  for (const char digit : order) must(store.finish_run(plain_result(std::string("r") + digit)));
+}
+
+/// The ids of the superseded runs; that these, and only these, are out of the baseline is checked.
+std::string superseded(Store& store) {
+  std::string ids, in_baseline;
+  for (const RunRecord& run : must(store.runs({.project = "llama"}))) {
+    if (run.superseded) ids += run.head.id + " ";
+    if (run.status != RunStatus::judged) continue;
+    CHECK(run.in_baseline == !run.superseded);
+    if (run.in_baseline) in_baseline += (in_baseline.empty() ? "" : " ") + run.head.id;
+  }
+  CHECK(ids_of(must(store.baseline(
+            {.project = "llama", .workload = "ddp", .branch = "main", .comparable_key = "a100"}))) == in_baseline);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("store: the highest judged attempt stands, whatever is finished first") {
+  for (const char* order : {"123", "321", "213", "312", "132", "231"})
+    on_each_store([&](StoreUnderTest& under_test) {
+      CAPTURE(order);
+      const auto store = under_test.open();
+      add_project(*store);
+      for (int i = 1; i <= 3; ++i) {
+        const std::string id = "r" + std::to_string(i);
+        must(store->begin_run(attempt_of(id, i), upload_of(id)));
+      }
+      finish_in_order(*store, order);
+      CHECK(superseded(*store) == "r2 r1 ");
+      CHECK(must(store->run("llama", "r1")).value().superseded);
+      CHECK(must(store->runs_of_commit("llama", "ddp", "c1")).at(1).superseded);
+      CHECK_FALSE(must(store->run("llama", "r3")).value().superseded);
+    });
+}
+
+TEST_CASE("store: an attempt without a verdict supersedes nothing") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    for (int i = 1; i <= 3; ++i) must(store->begin_run(attempt_of("r" + std::to_string(i), i), upload_of("blob")));
+    finish_in_order(*store, "1");
+    CHECK(superseded(*store) == "");
+    RunResult rejected;
+    rejected.run = "r2";
+    rejected.status = RunStatus::rejected;
+    must(store->finish_run(rejected));
+    CHECK(superseded(*store) == "");
+    finish_in_order(*store, "3");
+    CHECK(must(store->run("llama", "r1")).value().superseded);
+  });
+}
+
+TEST_CASE("store: what is no later attempt of the same job supersedes nothing") {
+  struct Row {
+    const char* what;
+    void (*change)(RunHead&);
+    bool superseded;
+  };
+  const Row rows[] = {
+      {"a later attempt", [](RunHead&) {}, true},
+      {"on another branch", [](RunHead& head) { head.branch = "topic"; }, true},
+      {"the same attempt: a further sample", [](RunHead& head) { head.attempt = 1; }, false},
+      {"another CI run", [](RunHead& head) { head.ci_run = "ci-2"; }, false},
+      {"another job", [](RunHead& head) { head.job = "other"; }, false},
+      {"another matrix", [](RunHead& head) { head.matrix = ""; }, false},
+      {"another commit", [](RunHead& head) { head.commit = "c2"; }, false},
+      {"another workload", [](RunHead& head) { head.workload = "fsdp"; }, false},
+      {"another project", [](RunHead& head) { head.project = "bert"; }, false},
+  };
+  for (const Row& row : rows)
+    on_each_store([&](StoreUnderTest& under_test) {
+      CAPTURE(row.what);
+      const auto store = under_test.open();
+      add_project(*store);
+      add_project(*store, "bert");
+      RunHead second = attempt_of("r2", 2);
+      row.change(second);
+      add_run(*store, attempt_of("r1", 1), plain_result("r1"));
+      add_run(*store, second, plain_result("r2"));
+      // Why: an upload may also come late, when the later attempt has its verdict.
+      add_run(*store, attempt_of("late", 1), plain_result("late"));
+      for (const char* id : {"r1", "late"}) {
+        CHECK(must(store->run("llama", id)).value().superseded == row.superseded);
+        CHECK(must(store->run("llama", id)).value().in_baseline == !row.superseded);
+      }
+    });
+}
+
+TEST_CASE("store: runs of no CI run are samples, whatever their attempts") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    for (int i = 1; i <= 2; ++i) {
+      RunHead head = attempt_of("r" + std::to_string(i), i);
+      head.ci_run.clear();
+      add_run(*store, head, plain_result(head.id));
+    }
+    CHECK(superseded(*store) == "");
+  });
+}
