@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <set>
 
+#include "server/store/commit_order.hpp"
 #include "server/store/sqlite_store.hpp"
 
 namespace traceweir::store {
@@ -51,23 +53,20 @@ std::vector<Candidate> of_any_commit(Connection& connection, std::int64_t lane, 
 
 /// Looks at the few runs of each commit, so that the cost follows the list of commits and not the number of runs.
 std::vector<Candidate> of_these_commits(Connection& connection, std::int64_t lane, const BaselineQuery& query) {
-  std::vector<std::string> commits = query.commits;
-  std::sort(commits.begin(), commits.end());
-  commits.erase(std::unique(commits.begin(), commits.end()), commits.end());
   const std::int64_t below = seq_limit(connection, query);
+  std::set<std::string_view> asked{query.not_commit};
   std::vector<Candidate> candidates;
-  for (const std::string& commit : commits) {
-    if (commit == query.not_commit) continue;
+  for (const std::string& commit : query.commits) {
+    const std::int64_t wanted = query.limit - std::ssize(candidates);
+    if (wanted <= 0) break;
+    if (!asked.insert(commit).second) continue;
     Query row = connection.query(
         "SELECT r.seq, r.id, r.commit_sha FROM lane l JOIN run r ON r.project_id = l.project_id "
         "WHERE l.id = ?1 AND r.commit_sha = ?2 AND r.seq < ?3 AND r.lane_id = l.id AND r.comparable_key = ?4 "
         "AND r.in_baseline = 1 ORDER BY r.seq DESC LIMIT ?5",
-        lane, commit, below, query.comparable_key, std::max<std::int64_t>(query.limit, 0));
+        lane, commit, below, query.comparable_key, wanted);
     read_candidates(row, candidates);
   }
-  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.seq > b.seq; });
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(query.limit, 0));
-  if (candidates.size() > wanted) candidates.resize(wanted);
   return candidates;
 }
 
@@ -109,6 +108,21 @@ HistoryPoint point_of(Query& row) {
   return point;
 }
 
+/// `points` come in order of receipt.
+std::vector<HistoryPoint> in_commit_order(Connection& connection, std::string_view project,
+                                          std::vector<HistoryPoint> points) {
+  const auto number = project_number(connection, project);
+  if (!number) return points;
+  std::vector<std::string> commits;
+  for (const HistoryPoint& point : points) commits.push_back(point.commit);
+  std::vector<HistoryPoint> ordered;
+  ordered.reserve(points.size());
+  for (const std::size_t i :
+       commit_order(commits, [&](const std::string& sha) { return first_parent(connection, *number, sha); }))
+    ordered.push_back(std::move(points[i]));
+  return ordered;
+}
+
 }  // namespace
 
 Result<std::vector<BaselineRow>> SqliteStore::baseline(const BaselineQuery& query) {
@@ -147,7 +161,7 @@ Result<std::vector<HistoryPoint>> SqliteStore::history(const HistoryQuery& query
                                  std::max<std::int64_t>(query.limit, 0), query.branch);
     while (row.next()) points.push_back(point_of(row));
     std::reverse(points.begin(), points.end());
-    return points;
+    return in_commit_order(connection, query.project, std::move(points));
   });
 }
 

@@ -82,14 +82,6 @@ bool knows_commit(Connection& connection, std::int64_t project, std::string_view
   return connection.query("SELECT 1 FROM commit_node WHERE project_id = ?1 AND sha = ?2", project, sha).next();
 }
 
-std::optional<std::string> first_parent(Connection& connection, std::int64_t project, std::string_view sha) {
-  std::optional<std::string> parent;
-  Query query = connection.query("SELECT parent FROM commit_parent WHERE project_id = ?1 AND sha = ?2 AND position = 0",
-                                 project, sha);
-  if (query.next()) query.read(parent);
-  return parent;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> project_number(Connection& connection, std::string_view name) {
@@ -97,6 +89,14 @@ std::optional<std::int64_t> project_number(Connection& connection, std::string_v
   Query query = connection.query("SELECT id FROM project WHERE name = ?1", name);
   if (query.next()) query.read(number);
   return number;
+}
+
+std::optional<std::string> first_parent(Connection& connection, std::int64_t project, std::string_view sha) {
+  std::optional<std::string> parent;
+  Query query = connection.query("SELECT parent FROM commit_parent WHERE project_id = ?1 AND sha = ?2 AND position = 0",
+                                 project, sha);
+  if (query.next()) query.read(parent);
+  return parent;
 }
 
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml) {

@@ -68,6 +68,9 @@ T known(const std::optional<T>& value) {
 /// The row number of a project.
 std::optional<std::int64_t> project_number(Connection& connection, std::string_view name);
 
+/// The first parent of a commit, where it is known.
+std::optional<std::string> first_parent(Connection& connection, std::int64_t project, std::string_view sha);
+
 /// Keeps a policy text; returns its SHA-256 in hex, or nothing for the empty text.
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml);
 

@@ -141,7 +141,7 @@ struct BaselineQuery {
   std::string project{}, workload{}, branch{}, comparable_key{};
   std::string not_commit{};            ///< the run's own commit
   std::string before_run{};            ///< only runs received before this one
-  std::vector<std::string> commits{};  ///< only runs of these commits; empty: any commit
+  std::vector<std::string> commits{};  ///< only runs of these commits, nearest first; empty: any commit
   std::int64_t limit = 100;
 };
 struct BaselineRow {
@@ -235,13 +235,16 @@ class Store {
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
 
   // baseline and history
-  /// Newest first, in order of receipt. Errors: none of its own. Cost: independent of the number of runs outside the
-  /// answer (and linear in `commits`).
+  /// With `commits`: in their order, and the newest received first of each; so `limit` keeps the runs of the nearest
+  /// commits, whenever they were received. Without: the newest received first. Errors: none of its own. Cost:
+  /// independent of the number of runs outside the answer (and linear in `commits`).
   virtual Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) = 0;
   /// How many baseline runs of the branch have another comparable key: `not_commit` and `before_run` count, `commits`
   /// and `limit` do not. Errors: none of its own.
   virtual Result<std::int64_t> other_class_runs(const BaselineQuery& query) = 0;
-  /// The newest `limit` points in order of receipt, oldest first. Errors: none of its own.
+  /// The newest `limit` points by receipt, in commit order, oldest first: a point comes after those of its first-parent
+  /// ancestors; where the commit graph does not tell, the order of receipt stays. Errors: none of its own.
+  /// Cost: follows the answer, not the number of runs or commits.
   virtual Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) = 0;
 
   // the rest

@@ -63,18 +63,23 @@ TEST_CASE("store: a baseline is the newest comparable runs of the branch") {
         {"of these commits", with([](auto& q) {
            q.commits = {"c1", "c2", "c9", "c2", "c77"};
          }),
-         "r9 r7 r2 r1"},
+         "r1 r7 r2 r9"},
         {"of these commits, limited", with([](auto& q) {
            q.commits = {"c1", "c2", "c9"};
            q.limit = 2;
          }),
-         "r9 r7"},
+         "r1 r7"},
+        {"of these commits, without a limit", with([](auto& q) {
+           q.commits = {"c1", "c2"};
+           q.limit = -1;
+         }),
+         ""},
         {"of these commits, but not the own and only earlier", with([](auto& q) {
            q.commits = {"c0", "c1", "c2", "c9"};
            q.not_commit = "c1";
            q.before_run = "r7";
          }),
-         "r2 r0"},
+         "r0 r2"},
         {"of these commits: class, branch, workload and baseline still count", with([](auto& q) {
            q.commits = {"c3", "c4", "c5", "c6"};
          }),
