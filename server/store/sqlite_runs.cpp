@@ -217,8 +217,20 @@ std::string sql_of(const RunFilter& filter) {
   sql += filter.outcome ? " AND r.outcome = ?6" : " AND ?6 IS NULL";
   sql += filter.since ? " AND r.received_us >= ?7" : " AND ?7 IS NULL";
   sql += filter.until ? " AND r.received_us <= ?8" : " AND ?8 IS NULL";
-  sql += filter.before.empty() ? " AND ?9 = ''" : " AND r.seq < (SELECT seq FROM run WHERE id = ?9)";
+  sql += filter.before.empty() ? " AND ?9 IS NULL" : " AND r.seq < ?9";
   return sql + " ORDER BY r.seq DESC LIMIT ?2";
+}
+
+/// The row number that a page ends before: nothing where it is the first page.
+Result<std::optional<std::int64_t>> cursor_of(Connection& connection, const RunFilter& filter) {
+  std::optional<std::int64_t> seq;
+  if (filter.before.empty()) return seq;
+  Query query = connection.query(
+      "SELECT r.seq FROM run r JOIN project p ON p.id = r.project_id WHERE r.id = ?1 AND (?2 = '' OR p.name = ?2)",
+      filter.before, filter.project);
+  if (!query.next()) return fail(ErrorCode::bad_query, "cursor: no run of the project has this id");
+  query.read(seq);
+  return seq;
 }
 
 }  // namespace
@@ -260,10 +272,11 @@ Result<std::optional<RunRecord>> SqliteStore::run(std::string_view project, std:
 
 Result<std::vector<RunRecord>> SqliteStore::runs(const RunFilter& filter) {
   return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
+    TRACEWEIR_TRY(cursor, cursor_of(connection, filter));
     const auto outcome = filter.outcome ? std::optional(gate::word(*filter.outcome)) : std::nullopt;
     Query query =
         connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0), filter.branch,
-                         filter.commit, filter.workload, outcome, filter.since, filter.until, filter.before);
+                         filter.commit, filter.workload, outcome, filter.since, filter.until, cursor);
     return records_of(connection, query, Documents::verdict);
   });
 }

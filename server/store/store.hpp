@@ -224,8 +224,8 @@ class Store {
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
-  /// With their verdicts, without their reports. In order of receipt, newest first; `since` and `until` are inclusive;
-  /// an unknown `before` has no runs before it. Errors: none of its own.
+  /// With their verdicts, without their reports. In order of receipt, newest first; `since` and `until` are inclusive.
+  /// Errors: bad_query (`before` is no run of the project).
   virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
   /// All runs of a commit with their documents, oldest first; workload empty: of all workloads. Errors: none of its
   /// own.

@@ -213,7 +213,18 @@ TEST_CASE("store: lists go from new to old in order of receipt, page by page, wi
     CHECK(ids_of(must(store->runs({.project = "llama", .before = "q", .limit = 2}))) == "a z");
     CHECK(ids_of(must(store->runs({.project = "llama", .before = "z", .limit = 2}))) == "m");
     CHECK(must(store->runs({.project = "llama", .before = "m"})).empty());
-    CHECK(must(store->runs({.project = "llama", .before = "unknown"})).empty());
+    // Why: a cursor that means nothing must not look like the last page, nor tell of other projects' runs.
+    add_project(*store, "bert");
+    RunHead elsewhere = plain_head("elsewhere");
+    elsewhere.project = "bert";
+    add_run(*store, elsewhere, plain_result("elsewhere"));
+    for (const char* before : {"unknown", "elsewhere", "M", "%"}) {
+      const auto refused = store->runs({.project = "llama", .before = before});
+      CHECK(error_of(refused) == ErrorCode::bad_query);
+      CHECK(refused.error().message.starts_with("cursor: "));
+    }
+    CHECK(ids_of(must(store->runs({.before = "elsewhere", .limit = 1}))) == "b");
+    CHECK(error_of(store->runs({.before = "unknown"})) == ErrorCode::bad_query);
     CHECK(must(store->runs({.project = "llama", .limit = 0})).empty());
     CHECK(must(store->runs({.project = "llama", .limit = -1})).empty());
   });
