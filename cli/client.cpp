@@ -57,7 +57,7 @@ asio::awaitable<void> write(Stream& stream, const ClientRequest& request, const 
   std::ifstream file;
   const std::uint64_t total = request.file.empty() ? 0 : std::filesystem::file_size(request.file);
   if (!request.file.empty()) file.open(request.file, std::ios::binary);
-  const std::string head = head_of(request, target, total);
+  const std::string head = head_of(request, target, request.file.empty() ? request.text.size() : total) + request.text;
   std::vector<char> buffer(file_buffer_bytes);
   try {
     stream.allow(send_time_max);

@@ -29,7 +29,8 @@ struct ClientRequest {
   std::string method = "GET";
   std::string path;  ///< with its query
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string file;                                                       ///< sent as the body; empty: none
+  std::string file;  ///< sent as the body; empty: `text` is
+  std::string text;
   std::function<void(std::uint64_t sent, std::uint64_t total)> progress;  ///< may be empty
 };
 

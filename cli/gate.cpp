@@ -17,6 +17,8 @@
 #include "cli/git.hpp"
 #include "cli/print_run.hpp"
 #include "cli/reading.hpp"
+#include "cli/repository_policy.hpp"
+#include "cli/sha256.hpp"
 #include "cli/terminal.hpp"
 #include "server/wire/json.hpp"
 #include "server/wire/run_document.hpp"
@@ -36,7 +38,7 @@ constexpr std::chrono::seconds retry_after_max{15};
 struct Options {
   ConnectionOptions connection;
   ReadingOptions reading;
-  std::string file, workload = "default", commit, branch, base, base_branch, head, ci_run, job, matrix, job_url, key;
+  std::string file, policy, workload, commit, branch, base, base_branch, head, ci_run, job, matrix, job_url, key;
   std::optional<std::int64_t> pull_request, attempt;
   std::vector<std::string> environment;
   std::int64_t wait = 100;
@@ -53,7 +55,49 @@ void fill_from_git(Options& options, std::vector<std::string>& parents) {
   parents = facts.parents;
 }
 
-Result<std::string> upload_path(const Options& options, const std::vector<std::string>& parents) {
+bool may_succeed_later(const Result<ClientAnswer>& answer) {
+  return !answer || answer->status == 502 || answer->status == 503 || answer->status == 504;
+}
+
+/// Sends until the service answers. The idempotency key makes a second try safe: it finds the first one's run.
+Result<ClientAnswer> send_with_patience(const Client& client, const ClientRequest& request) {
+  std::minstd_rand random(std::random_device{}());
+  std::chrono::milliseconds pause = first_pause;
+  for (int attempt = 1;; ++attempt) {
+    auto answer = client.send(request);
+    if (!may_succeed_later(answer) || attempt == tries_max) return answer;
+    const Error error = answer ? error_of(*answer) : answer.error();
+    fmt::print(stderr, "traceweir: {}: {} (try {} of {})\n", word(error.code), error.message, attempt, tries_max);
+    const std::chrono::milliseconds asked = answer ? std::min(answer->retry_after, retry_after_max) : 0s;
+    std::this_thread::sleep_for(std::max(pause, asked) + std::chrono::milliseconds(random() % 250));
+    pause *= 2;
+  }
+}
+
+/// The repository's policy names project and workload where nothing nearer does.
+void fill_from_policy(Options& options, const std::optional<gate::Policy>& policy) {
+  if (policy && options.connection.project.empty()) options.connection.project = policy->project;
+  if (policy && options.workload.empty()) options.workload = policy->workload;
+  if (options.workload.empty()) options.workload = "default";
+}
+
+/// Puts the policy where the upload can refer to it; the service keeps texts by their hash.
+/// Errors: those of the client and of the service.
+Result<std::string> send_policy(const Client& client, const Options& options, const gate::Policy& policy) {
+  ClientRequest request;
+  request.method = "PUT";
+  const std::string hash = sha256_of_text(policy.text);
+  request.path =
+      fmt::format("/api/v1/projects/{}/policies/{}", wire::percent_encoded(options.connection.project), hash);
+  request.text = policy.text;
+  request.headers = {{"Content-Type", "application/toml"}};
+  TRACEWEIR_TRY(answer, send_with_patience(client, request));
+  if (answer.status != 204) return tl::unexpected(error_of(answer));
+  return hash;
+}
+
+Result<std::string> upload_path(const Options& options, const std::vector<std::string>& parents,
+                                const std::string& policy) {
   if (options.commit.empty())
     return fail(ErrorCode::usage,
                 "which commit was measured? Give --commit (or TRACEWEIR_COMMIT), or run inside the git work tree");
@@ -77,6 +121,7 @@ Result<std::string> upload_path(const Options& options, const std::vector<std::s
   if (options.reading.skip) path.add("skip_steps", std::to_string(*options.reading.skip));
   path.add("name", std::filesystem::path(options.file).filename().string());
   path.add("wait", std::to_string(options.wait));
+  path.add("policy", policy);
   for (const std::string& item : options.environment) {
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -95,25 +140,6 @@ std::function<void(std::uint64_t, std::uint64_t)> progress_bar() {
     if (sent == total) fmt::print(stderr, ", waiting for the verdict\r\x1b[K");
     std::fflush(stderr);
   };
-}
-
-bool may_succeed_later(const Result<ClientAnswer>& answer) {
-  return !answer || answer->status == 502 || answer->status == 503 || answer->status == 504;
-}
-
-/// Sends until the service answers. The idempotency key makes a second try safe: it finds the first one's run.
-Result<ClientAnswer> send_with_patience(const Client& client, const ClientRequest& request) {
-  std::minstd_rand random(std::random_device{}());
-  std::chrono::milliseconds pause = first_pause;
-  for (int attempt = 1;; ++attempt) {
-    auto answer = client.send(request);
-    if (!may_succeed_later(answer) || attempt == tries_max) return answer;
-    const Error error = answer ? error_of(*answer) : answer.error();
-    fmt::print(stderr, "traceweir: {}: {} (try {} of {})\n", word(error.code), error.message, attempt, tries_max);
-    const std::chrono::milliseconds asked = answer ? std::min(answer->retry_after, retry_after_max) : 0s;
-    std::this_thread::sleep_for(std::max(pause, asked) + std::chrono::milliseconds(random() % 250));
-    pause *= 2;
-  }
 }
 
 std::string new_key() {
@@ -153,10 +179,21 @@ int run(Options options) {
   if (options.dry_run) return dry_run(options);
   std::vector<std::string> parents;
   fill_from_git(options, parents);
+  const auto policy = repository_policy(options.policy, options.base);
+  if (!policy) return say(policy.error());
+  fill_from_policy(options, *policy);
   const auto client = connect(options.connection);
   if (!client) return say(client.error());
-  const auto path = upload_path(options, parents);
-  if (!path) return say(path.error());
+  if (const auto path = upload_path(options, parents, ""); !path) return say(path.error());
+  // From here on the command line is right; what fails now is the service's or the trace's.
+
+  std::string policy_hash;
+  if (*policy) {
+    const auto sent = send_policy(*client, options, **policy);
+    if (!sent) return unreachable(options, sent.error());
+    policy_hash = *sent;
+  }
+  const auto path = upload_path(options, parents, policy_hash);
   ClientRequest request;
   request.method = "POST";
   request.path = *path;
@@ -171,9 +208,9 @@ int run(Options options) {
 }
 
 void add_run_options(CLI::App& app, Options& options) {
-  app.add_option("--workload", options.workload, "which job of the project was measured")
-      ->envname("TRACEWEIR_WORKLOAD")
-      ->capture_default_str();
+  app.add_option("--workload", options.workload,
+                 "which job of the project was measured (default: the policy's, else default)")
+      ->envname("TRACEWEIR_WORKLOAD");
   app.add_option("--commit", options.commit, "full id of the commit that was measured (default: HEAD)")
       ->envname("TRACEWEIR_COMMIT");
   app.add_option("--branch", options.branch, "its branch (default: the work tree's)")->envname("TRACEWEIR_BRANCH");
@@ -183,6 +220,9 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("--head", options.head, "head commit of the pull request")->envname("TRACEWEIR_HEAD");
   app.add_option("--pr", options.pull_request, "number of the pull request")->envname("TRACEWEIR_PR");
   app.add_flag("--fork", options.fork, "the commit comes from a fork: never a baseline");
+  app.add_option("--policy", options.policy,
+                 "policy file (default: .traceweir.toml here or at the top of the work tree)")
+      ->check(CLI::ExistingFile);
   app.add_option("--ci-run", options.ci_run, "the CI's id of its run: attempts of one run take each other's place")
       ->envname("TRACEWEIR_CI_RUN");
   app.add_option("--attempt", options.attempt, "attempt of the CI run")->envname("TRACEWEIR_ATTEMPT");

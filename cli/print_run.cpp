@@ -86,10 +86,12 @@ std::string table_of(const std::vector<gate::RuleResult>& rules, report::Paint p
   return text;
 }
 
-std::string what_next(const std::vector<gate::RuleResult>& rules) {
+/// Each advice once. Rules that were not judged speak too where the verdict itself is open.
+std::string what_next(const gate::Verdict& verdict) {
   std::string text;
-  for (const gate::RuleResult& rule : rules)
-    if (rule.outcome && *rule.outcome != gate::Outcome::pass && !rule.next.empty() &&
+  const bool open = verdict.outcome == gate::Outcome::inconclusive;
+  for (const gate::RuleResult& rule : verdict.rules)
+    if ((rule.outcome ? *rule.outcome != gate::Outcome::pass : open) && !rule.next.empty() &&
         text.find(rule.next) == std::string::npos)
       text += fmt::format("  next: {}: {}\n", rule.metric, rule.next);
   return text;
@@ -108,7 +110,7 @@ std::string run_table(const wire::RunAnswer& run, const Client& client, report::
   const std::string outcome(gate::word(verdict.outcome));
   text += fmt::format("{}  {}\n\n", painted(outcome, outcome, paint), verdict.summary);
   text += table_of(verdict.rules, paint);
-  text += "\n" + what_next(verdict.rules);
+  text += "\n" + what_next(verdict);
   for (const std::string& note : verdict.notes) text += fmt::format("  note: {}\n", note);
   if (run.verdict->mode == "observe")
     text += "  note: this project only observes: the exit code is 0 whatever the verdict\n";

@@ -1,42 +1,21 @@
 #include "cli/reading.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
+#include "cli/sha256.hpp"
 
 namespace traceweir::cli {
 namespace {
 
 std::string name_of(const std::string& file) {
   return clean_text(std::filesystem::path(file).filename().string(), 255);
-}
-
-struct CloseDigest {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-
-Result<std::string> sha256_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return fail(ErrorCode::io_failed, fmt::format("{}: cannot be opened", name_of(file)));
-  const std::unique_ptr<EVP_MD_CTX, CloseDigest> context(EVP_MD_CTX_new());
-  EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);
-  std::vector<char> buffer(256 * 1024);
-  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0)
-    EVP_DigestUpdate(context.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
-  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
-  unsigned size = 0;
-  EVP_DigestFinal_ex(context.get(), hash.data(), &size);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", hash[i]);
-  return hex;
 }
 
 /// A report that was made elsewhere. Told by its content; a trace never begins like this.
@@ -90,7 +69,7 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
     report::TraceFacts fact;
     fact.name = name_of(file);
     if (hashing == Hashing::sha256) {
-      TRACEWEIR_TRY(hash, sha256_of(file));
+      TRACEWEIR_TRY(hash, sha256_of_file(file));
       fact.sha256 = hash;
     }
     facts.insert(facts.end(), ranks->size(), fact);

@@ -102,7 +102,7 @@ std::vector<Finding> find(const metrics::RankView& view, const metrics::RankMeas
                         .device = seen->device,
                         .count = seen->count,
                         .evidence = std::move(seen->evidence),
-                        .advice = std::string(row.advice)});
+                        .advice = std::move(seen->advice).value_or(std::string(row.advice))});
   }
   return findings;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "analyzer/core/finding.hpp"
@@ -20,19 +21,20 @@ struct Case {
   const Attribution& attribution;
 };
 
-/// What was seen. `severity` where it is not the row's.
+/// What was seen. `severity` and `advice` where they are not the row's.
 struct Seen {
   std::int64_t count = 1;
   Evidence evidence;
   std::optional<Severity> severity;
   std::optional<std::int64_t> device;
+  std::optional<std::string> advice;
 };
 
 /// One finding. Source: spec of metrics, section 8. Thresholds are named constants beside the function.
 struct FindingRow {
   FindingCode code;
   Severity severity;
-  std::string_view advice;  ///< one sentence
+  std::string_view advice;  ///< one sentence, for most cases
   std::optional<Seen> (*seen)(const Case&);
 };
 

@@ -1,5 +1,7 @@
 #include "analyzer/findings/job_advice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -154,6 +156,10 @@ std::optional<Seen> pageable_copies(const Case& seen) {
   out.count = pageable.count;
   // Without steps the sum is the window's, and calling it a step's would be wrong.
   out.evidence[has_steps(seen) ? "per_step_bytes" : "window_bytes"] = per_step;
+  if (!has_steps(seen))
+    out.advice =
+        "Copies from pageable memory block the host and run slower (bytes of the whole window, since no steps are "
+        "marked); use pin_memory=True and non_blocking=True.";
   return out;
 }
 
@@ -235,7 +241,17 @@ std::optional<Seen> low_utilization(const Case& seen) {
   const double copies = ratio_of(seen, TermKind::exposed_memory), comm = ratio_of(seen, TermKind::exposed_comm);
   if (copies > idle) out.evidence["exposed_copies_ratio"] = copies;
   if (comm > idle) out.evidence["exposed_comm_ratio"] = comm;
-  if (std::max(copies, comm) > idle) return out;
+  if (std::max(copies, comm) > idle) {
+    out.advice = copies >= comm ? fmt::format(
+                                      "{:.0f} % of the time is copies that no kernel hides; overlap them with "
+                                      "compute, copy less, or keep the data on the GPU.",
+                                      copies * 100)
+                                : fmt::format(
+                                      "{:.0f} % of the time is communication that no kernel hides; overlap it "
+                                      "with compute or send less.",
+                                      comm * 100);
+    return out;
+  }
   if (const auto cause = largest_idle_cause(seen)) {
     out.evidence["largest_idle_cause"] = std::string(word(*cause));
     out.evidence["largest_idle_cause_ratio"] = idle_ratio(seen, *cause);

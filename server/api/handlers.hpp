@@ -33,6 +33,9 @@ Result<http::Response> get_policy(const http::Request& request, Services& servic
 /// Errors: bad_policy, not_yet_available, upload_too_large, and those of authorize().
 Result<http::Response> put_policy(const http::Request& request, const std::string& body, Services& services);
 
+/// Errors: bad_query (not a hash), hash_mismatch, bad_policy, not_yet_available, and those of authorize().
+Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services);
+
 // projects
 /// Errors: those of authorize_admin().
 Result<http::Response> get_projects(const http::Request& request, Services& services);

@@ -36,4 +36,19 @@ Result<http::Response> put_policy(const http::Request& request, const std::strin
   return http::respond(http::Status::no_content, "", "");
 }
 
+/// PUT /api/v1/projects/{project}/policies/{sha256}   body: TOML, named by its hash
+/// 204: uploads may refer to it by policy=
+Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  const std::string& hash = request.param("sha256");
+  if (!spool::is_sha256(hash))
+    return fail(ErrorCode::bad_query, "policy: expected 64 lower-case hex digits in the path");
+  if (hash != spool::sha256_hex(body))
+    return fail(ErrorCode::hash_mismatch, "the text has the SHA-256 " + spool::sha256_hex(body));
+  TRACEWEIR_TRY_VOID(gate::parse_policy(body));
+  TRACEWEIR_TRY_VOID(services.store.put_policy(caller.project.name, hash, body, services.now()));
+  return http::respond(http::Status::no_content, "", "");
+}
+
 }  // namespace traceweir::api

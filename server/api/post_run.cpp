@@ -25,6 +25,12 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   TRACEWEIR_TRY_VOID(services.runs.check_room());
   TRACEWEIR_TRY(file, services.spool.create(request.body->announced_bytes()));
   query.head.project = caller.project.name;
+  if (!query.policy.empty()) {
+    TRACEWEIR_TRY(policy, services.store.policy(caller.project.name, query.policy));
+    if (!policy)
+      return fail(ErrorCode::bad_query, "policy: no such policy was sent; PUT …/policies/" + query.policy + " first");
+    query.head.policy = *std::move(policy);
+  }
   query.head.token = caller.token;
   return Admitted{std::move(query), std::move(file)};
 }

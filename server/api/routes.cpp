@@ -23,6 +23,8 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/api/v1/projects/{project}/history", &on_worker<&get_history>},
     {Verb::get, "/api/v1/projects/{project}/policy", &on_worker<&get_policy>},
     {Verb::put, "/api/v1/projects/{project}/policy", &on_worker_with_body<&admits<Right::admin>, &put_policy>},
+    {Verb::put, "/api/v1/projects/{project}/policies/{sha256}",
+     &on_worker_with_body<&admits<Right::upload>, &put_sent_policy>},
     {Verb::get, "/api/v1/projects", &on_worker<&get_projects>},
     {Verb::put, "/api/v1/projects/{project}", &on_worker_with_body<&admits_admin, &put_project>},
     {Verb::get, "/api/v1/projects/{project}/audit", &on_worker<&get_audit>},

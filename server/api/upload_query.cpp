@@ -164,9 +164,7 @@ void read_headers(Parameters& in, const http::Request& request, UploadQuery& upl
 
 /// Words of the contract whose function comes later are refused by name, never silently ignored.
 void refuse_later_ones(Parameters& in) {
-  for (const std::string_view key : {"run_key", "policy"})
-    if (in.raw(key))
-      in.refuse(Error{ErrorCode::not_yet_available, fmt::format("{}: not yet available in this version", key)});
+  if (in.raw("run_key")) in.refuse(Error{ErrorCode::not_yet_available, "run_key: not yet available in this version"});
   if (in.integer("ranks", 1, 1'000'000).value_or(1) > 1)
     in.refuse(Error{
         ErrorCode::not_yet_available,
@@ -201,6 +199,9 @@ Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& 
   read_environment(in, request.query, upload.head);
   read_headers(in, request, upload);
   refuse_later_ones(in);
+  upload.policy = in.text("policy", 64);
+  if (!upload.policy.empty() && !spool::is_sha256(upload.policy))
+    in.refuse("policy", "expected the SHA-256 of a policy that was sent before");
   upload.rank = in.integer("rank", 0, 1'000'000).value_or(0);
   upload.name = in.text("name", 255);
   upload.wait =

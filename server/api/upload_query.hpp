@@ -20,6 +20,7 @@ struct UploadQuery {
   std::vector<std::string> parents;
   std::int64_t rank = 0;
   std::string name;    ///< the client's name of the file, cleaned
+  std::string policy;  ///< SHA-256 of a policy that was sent before; empty: none
   std::string sha256;  ///< that the client announces (X-Content-SHA256 or Digest); empty: none
   std::chrono::seconds wait;
   FailStatus fail_status = FailStatus::created;

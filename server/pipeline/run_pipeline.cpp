@@ -56,7 +56,7 @@ Result<std::vector<gate::JudgedRun>> samples_of(store::Store& store, const store
   std::vector<gate::JudgedRun> samples;
   for (const store::RunRecord& record : records) {
     const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
-                        record.comparable_key == key && !supersedes(head, record.head);
+                        record.comparable_key == key && !record.superseded && !supersedes(head, record.head);
     if (!counts) continue;
     TRACEWEIR_TRY(earlier, report::from_json(record.report_json));
     samples.push_back(judged_run(record.head, earlier));

@@ -142,6 +142,25 @@ class Client(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual((answer["commit"], answer["branch"]), (head, "main"))
 
+    def test_the_repository_brings_its_policy(self):
+        work = self.folder / "policed"
+        work.mkdir()
+        (work / ".traceweir.toml").write_text('version = 1\nproject = "demo"\nworkload = "policed"\n'
+                                              '[rules."gpu.utilization"]\nmin = "99%"\n')
+        env = {k: v for k, v in self.env.items() if k != "TRACEWEIR_PROJECT"}
+        gate = ["traceweir", "gate", self.good, "--commit", sha(40), "--branch", "main"]
+        done = run(*gate, env=env, cwd=work)
+        self.assertEqual(done.returncode, 1, done.stderr + done.stdout)
+        self.assertIn("demo / policed", done.stdout)
+        (work / ".traceweir.toml").write_text('version = 1\n[rulez]\n')
+        done = run(*gate, env=self.env, cwd=work)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(".traceweir.toml: line 2", done.stderr)
+
+    def test_runs_says_each_outcome(self):
+        listed = run("traceweir", "runs", "--outcome", "pass", env=self.env)
+        self.assertIn(" pass ", listed.stdout)
+
     def test_every_command_has_help(self):
         for program, commands in (("traceweir", ["", "analyze", "gate", "history", "runs", "show", "metrics"]),
                                   ("traceweird", ["", "token", "config"])):

@@ -1,5 +1,6 @@
 """Reading back: runs and their pages, commits, history, policy; and how the gate speaks through them."""
 import csv
+import hashlib
 import io
 import unittest
 
@@ -130,6 +131,33 @@ class Reading(unittest.TestCase):
         later = self.service.call("PUT", path, self.admin, b'version = 1\n[baseline]\npinned = "v1"\n')
         self.assertEqual((later.status, later.json["type"]), (501, "not_yet_available"))
         self.assertEqual(self.service.call("GET", path, token).body, policy, "a refused policy changes nothing")
+
+    def test_a_policy_sent_with_the_upload(self):
+        token, other = self.service.token("sender"), self.service.token("onlooker")
+        policy = b'version = 1\n[rules."gpu.utilization"]\nmin = "99%"\n'
+        digest = hashlib.sha256(policy).hexdigest()
+        path = f"/api/v1/projects/sender/policies/{digest}"
+        upload = {"project": "sender", "policy": digest}
+        unknown = self.service.upload(token, trace("--seed", 1), sha(1), **upload)
+        self.assertEqual((unknown.status, unknown.json["type"]), (400, "bad_query"))
+        self.assertEqual(self.service.call("PUT", path, token, policy).status, 204)
+        self.assertEqual(self.service.call("PUT", path, other, policy).status, 403)
+        self.assertEqual(self.service.call("PUT", path, token, policy + b" ").status, 422)
+        verdict = self.service.upload(token, trace("--seed", 1), sha(1), **upload).json["verdict"]
+        self.assertEqual((verdict["outcome"], verdict["policy_source"], verdict["policy_sha256"]), ("fail", "sent", digest))
+        forked = self.service.upload(token, trace("--seed", 1), sha(2), fork="true", **upload).json["verdict"]
+        self.assertEqual(forked["policy_source"], "built_in", "forks never bring their own")
+        self.assertIn("forks never bring their own", " ".join(forked["notes"]))
+        self.service.call("PUT", "/api/v1/projects/sender", self.admin, b'{"policy_source": "server"}')
+        ignored = self.service.upload(token, trace("--seed", 1), sha(3), **upload).json["verdict"]
+        self.assertEqual(ignored["policy_source"], "built_in")
+        wrong = b"version = 9"
+        self.assertEqual(self.service.call("PUT", f"/api/v1/projects/sender/policies/{hashlib.sha256(wrong).hexdigest()}",
+                                           token, wrong).status, 422)
+
+    def test_a_list_says_each_verdict(self):
+        runs = self.get("/api/v1/projects/demo/runs?branch=main&limit=2").json["runs"]
+        self.assertEqual([run["verdict"]["outcome"] for run in runs], ["pass", "fail"])
 
     def test_a_project_that_observes_says_so(self):
         token = self.service.token("watched")

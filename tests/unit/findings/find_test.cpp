@@ -193,13 +193,14 @@ TEST_CASE("low_utilization: what covers more of the time than idle does is named
     std::int64_t copy_end, comm_end;  // of 1000 ns; 100 are compute, what is left is idle
     std::vector<std::pair<std::string, double>> ratios;
     bool names_idle;
+    const char* advice;
   };
   const Row rows[] = {
-      {1'000, 1'000, {{"exposed_copies_ratio", 0.9}}, false},
-      {100, 1'000, {{"exposed_comm_ratio", 0.9}}, false},
-      {500, 900, {{"exposed_copies_ratio", 0.4}, {"exposed_comm_ratio", 0.4}}, false},
-      {700, 720, {{"exposed_copies_ratio", 0.6}}, false},
-      {300, 400, {}, true},
+      {1'000, 1'000, {{"exposed_copies_ratio", 0.9}}, false, "90 % of the time is copies that no kernel hides;"},
+      {100, 1'000, {{"exposed_comm_ratio", 0.9}}, false, "90 % of the time is communication that no kernel hides;"},
+      {500, 900, {{"exposed_copies_ratio", 0.4}, {"exposed_comm_ratio", 0.4}}, false, "40 % of the time is copies"},
+      {700, 720, {{"exposed_copies_ratio", 0.6}}, false, "60 % of the time is copies"},
+      {300, 400, {}, true, "Kernels run for less than half of the time; the largest idle cause"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.copy_end);
@@ -231,6 +232,7 @@ TEST_CASE("low_utilization: what covers more of the time than idle does is named
       CHECK(std::get<double>(finding->evidence.at(key)) == doctest::Approx(want));
     }
     CHECK(finding->evidence.contains("largest_idle_cause") == row.names_idle);
+    CHECK(finding->advice.starts_with(row.advice));
     CHECK(finding->evidence.size() == 1 + row.ratios.size() + (row.names_idle ? 2 : 0));
   }
 }
@@ -257,6 +259,7 @@ TEST_CASE("pageable_copies: per step only where steps are marked") {
     REQUIRE(finding.has_value());
     CHECK(finding->evidence.contains("per_step_bytes") == marked);
     CHECK(finding->evidence.contains("window_bytes") != marked);
+    CHECK((finding->advice.find("no steps are marked") != std::string::npos) != marked);
     if (!marked) CHECK(std::get<double>(finding->evidence.at("window_bytes")) == doctest::Approx(4 * (2 << 20)));
   }
 }
