@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace traceweir::pipeline {
 namespace {
 
@@ -20,14 +18,6 @@ Result<std::string> start_of(store::Store& store, const store::RunHead& head) {
   return commit->parents.front();
 }
 
-/// Sorts rows along the ancestry, nearest commit first; rows of one commit stay newest first.
-void sort_along(std::vector<store::BaselineRow>& rows, const std::vector<std::string>& ancestors) {
-  std::map<std::string, std::size_t> distance;
-  for (std::size_t i = 0; i < ancestors.size(); ++i) distance.emplace(ancestors[i], i);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return distance.at(a.commit) < distance.at(b.commit); });
-}
-
 struct Found {
   std::vector<store::BaselineRow> rows;
   std::string ancestry;
@@ -38,11 +28,10 @@ Result<Found> along_the_ancestry(store::Store& store, const store::RunHead& head
   TRACEWEIR_TRY(start, start_of(store, head));
   if (start.empty()) return Found{};
   TRACEWEIR_TRY(ancestors, store.first_parents(head.project, start, ancestors_max));
-  query.commits = ancestors;
-  query.before_run.clear();  // ancestry decides here, not the time of the upload
+  query.commits = ancestors;  // the answer comes in their order, the nearest commit first
+  query.before_run.clear();   // ancestry decides here, not the time of the upload
   TRACEWEIR_TRY(rows, store.baseline(query));
   if (rows.empty()) return Found{};
-  sort_along(rows, ancestors);
   Found found{std::move(rows), "known", {}};
   if (found.rows.front().commit != start)
     found.notes.push_back(
