@@ -165,7 +165,8 @@ Result<ClientAnswer> Client::send(const ClientRequest& request) const {
     failure = error;
     answer = std::move(result);
   };
-  asio::co_spawn(io, talk(request, Target{url_, token_}), done);
+  const Target target{url_, token_};  // named: the coroutine only refers to it
+  asio::co_spawn(io, talk(request, target), done);
   io.run();
   if (!failure) return *std::move(answer);
   try {

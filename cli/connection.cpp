@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "cli/command.hpp"
 #include "server/wire/url_text.hpp"
 
 namespace traceweir::cli {
@@ -20,6 +21,17 @@ Result<Client> connect(const ConnectionOptions& options) {
   TRACEWEIR_TRY(url, service_url(options.url));
   const char* token = std::getenv("TRACEWEIR_TOKEN");
   return Client(std::move(url), token == nullptr ? "" : token);
+}
+
+int ask(const ConnectionOptions& options, const std::string& path, OutputForm form,
+        const std::function<int(const Client&, const std::string& body)>& show) {
+  const auto client = connect(options);
+  if (!client) return say(client.error());
+  const auto body = client->get(path);
+  if (!body) return say(body.error());
+  if (form == OutputForm::text) return show(*client, *body);
+  fmt::print("{}\n", *body);
+  return exit_done;
 }
 
 void PathWithQuery::add(std::string_view key, std::string_view value) {

@@ -2,6 +2,7 @@
 // Not for: talking (client.hpp).
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "analyzer/core/error.hpp"
@@ -23,6 +24,12 @@ void add_connection_options(CLI::App& app, ConnectionOptions& options);
 
 /// Errors: usage (no URL, or not one).
 Result<Client> connect(const ConnectionOptions& options);
+
+enum class OutputForm { text, json };
+
+/// Asks the service and prints: the answer as it is, or what `show` makes of it. Returns the exit code.
+int ask(const ConnectionOptions& options, const std::string& path, OutputForm form,
+        const std::function<int(const Client&, const std::string& body)>& show);
 
 /// Builds `path?key=value&…`; empty values are left out.
 class PathWithQuery {

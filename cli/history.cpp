@@ -44,26 +44,21 @@ void print_rows(const wire::HistoryDocument& history) {
 }
 
 int run(const Options& options) {
-  const auto client = connect(options.connection);
-  if (!client) return say(client.error());
   PathWithQuery path(fmt::format("/api/v1/projects/{}/history", wire::percent_encoded(options.connection.project)));
   path.add("metric", options.metric);
   path.add("branch", options.branch);
   path.add("workload", options.workload);
   path.add("limit", std::to_string(options.limit));
-  const auto body = client->get(path.text());
-  if (!body) return say(body.error());
-  if (options.json) {
-    fmt::print("{}\n", *body);
+  const OutputForm form = options.json ? OutputForm::json : OutputForm::text;
+  return ask(options.connection, path.text(), form, [&options](const Client&, const std::string& body) {
+    const auto history = wire::history_from_json(body);
+    if (!history) return say(history.error());
+    if (options.csv)
+      fmt::print("{}", wire::to_csv(*history));
+    else
+      print_rows(*history);
     return exit_done;
-  }
-  const auto history = wire::history_from_json(*body);
-  if (!history) return say(history.error());
-  if (options.csv)
-    fmt::print("{}", wire::to_csv(*history));
-  else
-    print_rows(*history);
-  return exit_done;
+  });
 }
 
 }  // namespace

@@ -36,43 +36,34 @@ void print_rows(const wire::RunPage& page) {
   }
 }
 
+OutputForm form_of(const Options& options) { return options.json ? OutputForm::json : OutputForm::text; }
+
 int list(const Options& options) {
-  const auto client = connect(options.connection);
-  if (!client) return say(client.error());
   PathWithQuery path(fmt::format("/api/v1/projects/{}/runs", wire::percent_encoded(options.connection.project)));
   path.add("branch", options.branch);
   path.add("commit", options.commit);
   path.add("workload", options.workload);
   path.add("outcome", options.outcome);
   path.add("limit", std::to_string(options.limit));
-  const auto body = client->get(path.text());
-  if (!body) return say(body.error());
-  if (options.json) {
-    fmt::print("{}\n", *body);
+  return ask(options.connection, path.text(), form_of(options), [](const Client&, const std::string& body) {
+    const auto page = wire::runs_from_json(body);
+    if (!page) return say(page.error());
+    print_rows(*page);
     return exit_done;
-  }
-  const auto page = wire::runs_from_json(*body);
-  if (!page) return say(page.error());
-  print_rows(*page);
-  return exit_done;
+  });
 }
 
 int show(const Options& options) {
-  const auto client = connect(options.connection);
-  if (!client) return say(client.error());
-  const auto body = client->get(
-      wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run)));
-  if (!body) return say(body.error());
-  if (options.json) {
-    fmt::print("{}\n", *body);
+  const std::string path =
+      wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run));
+  return ask(options.connection, path, form_of(options), [](const Client& client, const std::string& body) {
+    const auto run = wire::run_from_json(body);
+    if (!run) return say(run.error());
+    fmt::print("{}", run_table(*run, client, paint_of_stdout()));
+    const auto report = wire::report_in(body);
+    if (report) fmt::print("\n{}", report::to_table(*report, paint_of_stdout()));
     return exit_done;
-  }
-  const auto run = wire::run_from_json(*body);
-  if (!run) return say(run.error());
-  fmt::print("{}", run_table(*run, *client, paint_of_stdout()));
-  const auto report = wire::report_in(*body);
-  if (report) fmt::print("\n{}", report::to_table(*report, paint_of_stdout()));
-  return exit_done;
+  });
 }
 
 }  // namespace

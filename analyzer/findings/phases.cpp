@@ -13,6 +13,10 @@ constexpr std::string_view pytorch_data_loader = "enumerate(DataLoader)";
 
 constexpr std::array<std::string_view, 6> loading_words = {"data", "load", "fetch", "input", "decode", "augment"};
 
+/// Names that hold one of those words and load nothing: PyTorch opens DistributedDataParallel.forward around each step.
+constexpr std::array<std::string_view, 7> not_loading = {"dataparallel", "data_parallel", "data parallel", "workload",
+                                                         "overload",     "payload",       "upload"};
+
 constexpr std::uint32_t unseen = no_phase - 1;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -22,6 +26,9 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 bool names_data_loading(std::string_view range_name) {
   std::string text(range_name);
   std::transform(text.begin(), text.end(), text.begin(), lower);
+  for (const std::string_view other : not_loading)
+    for (std::size_t at = text.find(other); at != std::string::npos; at = text.find(other))
+      text.erase(at, other.size());
   return std::any_of(loading_words.begin(), loading_words.end(),
                      [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }

@@ -18,7 +18,8 @@ namespace traceweir::findings {
 inline constexpr std::uint32_t no_phase = timeline::none;
 
 /// Whether a range of this name fetches or prepares input: `enumerate(DataLoader)…`, or a phase whose name has data,
-/// load, fetch, input, decode or augment in it (any case). Source: spec of metrics, section 8.
+/// load, fetch, input, decode or augment in it (any case), and not for
+/// another reason (DistributedDataParallel, workload, upload). Source: spec of metrics, section 8.
 bool names_data_loading(std::string_view range_name);
 
 /// The phases of one rank.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,22 +43,14 @@ class GzipSource final : public ByteSource {
     constexpr int gzip_only = 16 + MAX_WBITS;
     const int status = ::inflateInit2(&stream_, gzip_only);
     TRACEWEIR_ASSERT(status == Z_OK || status == Z_MEM_ERROR);
-    if (status == Z_MEM_ERROR) failure_ = Error{ErrorCode::io_failed, "no memory to inflate the trace"};
+    if (status == Z_MEM_ERROR) progress_.failure = Error{ErrorCode::io_failed, "no memory to inflate the trace"};
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
   ~GzipSource() override { ::inflateEnd(&stream_); }
 
   Result<std::size_t> read(std::span<char> buffer) override {
-    std::size_t filled = 0;
-    while (filled < buffer.size() && !ended_ && !failure_)
-      if (auto got = step(buffer.subspan(filled)); got)
-        filled += *got;
-      else
-        failure_ = std::move(got).error();
-    // What was inflated before the damage is handed out first; the failure comes with the next call.
-    if (filled == 0 && failure_) return tl::unexpected<Error>(*failure_);
-    return filled;
+    return fill(buffer, progress_, [this](std::span<char> room) { return step(room); });
   }
 
   [[nodiscard]] Compression compression() const override { return Compression::gzip; }
@@ -68,7 +59,7 @@ class GzipSource final : public ByteSource {
   /// Inflates some bytes into `buffer`; 0 at the end and between members.
   Result<std::size_t> step(std::span<char> buffer) {
     TRACEWEIR_TRY(more, refill());
-    if (!more && between_members_) return ended_ = true, 0U;
+    if (!more && between_members_) return progress_.ended = true, 0U;
     if (!more)
       return fail(ErrorCode::malformed_trace, fmt::format("the gzip data are cut at compressed byte {}", compressed_));
     if (between_members_) return begin_member();
@@ -112,9 +103,9 @@ class GzipSource final : public ByteSource {
       between_members_ = true;
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       // zlib has written what it could before it met the damage.
-      failure_ = Error{ErrorCode::malformed_trace,
-                       fmt::format("the gzip data are damaged at compressed byte {}: {}", compressed_,
-                                   stream_.msg != nullptr ? stream_.msg : "unknown damage")};
+      progress_.failure = Error{ErrorCode::malformed_trace,
+                                fmt::format("the gzip data are damaged at compressed byte {}: {}", compressed_,
+                                            stream_.msg != nullptr ? stream_.msg : "unknown damage")};
     }
     return got;
   }
@@ -126,8 +117,7 @@ class GzipSource final : public ByteSource {
   std::uint64_t compressed_ = 0;
   bool between_members_ = false;
   bool padded_ = false;
-  bool ended_ = false;
-  std::optional<Error> failure_;
+  Progress progress_;
 };
 
 }  // namespace

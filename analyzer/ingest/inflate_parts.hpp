@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -47,6 +48,27 @@ class Quota {
   ReadLimits limits_;
   std::uint64_t inflated_ = 0;
 };
+
+/// How far a source has come.
+struct Progress {
+  bool ended = false;
+  std::optional<Error> failure;
+};
+
+/// Calls `step` (which inflates some bytes into what it is given) until `buffer` is full, the source has ended or
+/// failed. What was inflated before a damage is handed out first; the failure comes with the next call. Errors: those
+/// of `step`.
+template <typename Step>
+Result<std::size_t> fill(std::span<char> buffer, Progress& progress, Step step) {
+  std::size_t filled = 0;
+  while (filled < buffer.size() && !progress.ended && !progress.failure)
+    if (auto got = step(buffer.subspan(filled)); got)
+      filled += *got;
+    else
+      progress.failure = std::move(got).error();
+  if (filled == 0 && progress.failure) return tl::unexpected<Error>(*progress.failure);
+  return filled;
+}
 
 /// Frames of zstd one after another, as one stream of bytes.
 /// Errors: io_failed (no memory).

@@ -2,7 +2,6 @@
 #include <zstd.h>
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,15 +24,7 @@ class ZstdSource final : public ByteSource {
       : file_(std::move(file)), stream_(std::move(stream)), quota_(limits), input_(input_bytes) {}
 
   Result<std::size_t> read(std::span<char> buffer) override {
-    std::size_t filled = 0;
-    while (filled < buffer.size() && !ended_ && !failure_)
-      if (auto got = step(buffer.subspan(filled)); got)
-        filled += *got;
-      else
-        failure_ = std::move(got).error();
-    // What was inflated before the damage is handed out first; the failure comes with the next call.
-    if (filled == 0 && failure_) return tl::unexpected<Error>(*failure_);
-    return filled;
+    return fill(buffer, progress_, [this](std::span<char> room) { return step(room); });
   }
 
   [[nodiscard]] Compression compression() const override { return Compression::zstd; }
@@ -61,7 +52,7 @@ class ZstdSource final : public ByteSource {
   Result<std::size_t> end() {
     if (!between_frames_)
       return fail(ErrorCode::malformed_trace, fmt::format("the zstd data are cut at compressed byte {}", compressed_));
-    ended_ = true;
+    progress_.ended = true;
     return 0U;
   }
 
@@ -72,8 +63,7 @@ class ZstdSource final : public ByteSource {
   ZSTD_inBuffer in_{nullptr, 0, 0};
   std::uint64_t compressed_ = 0;
   bool between_frames_ = false;
-  bool ended_ = false;
-  std::optional<Error> failure_;
+  Progress progress_;
 };
 
 }  // namespace

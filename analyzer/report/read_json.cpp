@@ -52,6 +52,8 @@ Measurement measurement_of(const Node& node) {
   if (!node["not_measured"].is_null()) out.not_measured = node["not_measured"].word(&not_measured_of);
   if (out.value.has_value() == out.not_measured.has_value())
     node["value"].fail("either a value or not_measured is needed");
+  const bool counts_something = out.unit != Unit::ratio;
+  if (out.value && counts_something && as_double(*out.value) < 0) node["value"].fail("below 0");
   const MetricInfo* info = find_metric(out.metric);
   if (info != nullptr && info->unit != out.unit)
     node["unit"].fail(fmt::format("{} is measured in {}", out.metric, word(info->unit)));

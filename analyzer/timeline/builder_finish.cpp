@@ -19,10 +19,11 @@ bool work_order(const Work& a, const Work& b) {
   return std::tie(a.begin, a.stream, a.row) < std::tie(b.begin, b.stream, b.row);
 }
 
-/// By begin, the longest first: of several calls with one correlation the first in this order launched the work.
+/// By begin, the longest first: of several calls with one correlation the first in this order launched the work. Of two
+/// at the very same time it is the one that neither allocates nor blocks, so that the order of the rows never decides.
 bool call_order(const PendingCall& a, const PendingCall& b) {
-  return std::tie(a.call.begin, b.call.end, a.call.thread, a.correlation) <
-         std::tie(b.call.begin, a.call.end, b.call.thread, b.correlation);
+  return std::tie(a.call.begin, b.call.end, a.call.allocates, a.call.blocking, a.call.thread, a.correlation) <
+         std::tie(b.call.begin, a.call.end, b.call.allocates, b.call.blocking, b.call.thread, b.correlation);
 }
 
 bool range_order(const Range& a, const Range& b) {

@@ -102,24 +102,27 @@ bool is_out_of_memory(const ChildEnd& end) {
   return end.err.find("bad_alloc") != std::string::npos || end.err.find("out of memory") != std::string::npos;
 }
 
-Result<report::Report> report_from(const ChildEnd& end, const AnalysisOptions& options) {
+Result<report::Report> report_from(const ChildEnd& end, const fs::path& file, const AnalysisOptions& options) {
   Result<report::Report> report = report::from_json(end.out);
   if (!report) return died("gave a report that breaks its contract: " + report.error().message, end);
   for (report::RankReport& rank : report->ranks) {
-    // The child saw a file of our naming; the client's name and the hash that we took are what the reader wants.
-    if (!options.name.empty()) rank.trace.name = clean_text(fs::path(options.name).filename().string());
-    if (!options.sha256.empty()) rank.trace.sha256 = options.sha256;
+    // The child saw a file of our naming; the client's name and the hash that we took are what the reader wants. A
+    // report that was made elsewhere names its own traces: those stay.
+    if (rank.trace.name != file.filename().string()) continue;
+    rank.trace.name = clean_text(fs::path(options.name).filename().string());
+    rank.trace.sha256 = options.sha256;
   }
   return report;
 }
 
-Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& options, const AnalysisLimits& limits) {
+Result<report::Report> outcome_of(const ChildEnd& end, const fs::path& file, const AnalysisOptions& options,
+                                  const AnalysisLimits& limits) {
   using How = ChildEnd::How;
   if (end.how == How::timed_out) return too_long(limits);
   if (end.how == How::stopped) return fail(ErrorCode::queue_full, "the service is stopping");
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
-  if (end.how == How::exited && end.code == 0) return report_from(end, options);
+  if (end.how == How::exited && end.code == 0) return report_from(end, file, options);
   if (end.how == How::exited && (end.code == refused_exit_code || end.code == usage_exit_code))
     return tl::unexpected(refusal_of(end));
   if (is_out_of_memory(end))
@@ -199,7 +202,7 @@ Result<report::Report> Analysis::report_of(const fs::path& file, const AnalysisO
                           limits.report_bytes_max,  limits.message_bytes_max,   scratch.folder(),
                           limits.scratch_bytes_max};
   TRACEWEIR_TRY(end, impl_->children.run(command_for(impl_->program, file, options), child));
-  return outcome_of(end, options, limits);
+  return outcome_of(end, file, options, limits);
 }
 
 }  // namespace traceweir::analysis

@@ -58,16 +58,17 @@ Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, sto
   return {};
 }
 
-/// Ends what works on every way out of serve(): nothing may still run when the parts that it uses go.
+/// Ends what works: on every way out of serve() nothing may still run when the parts that it uses go.
 struct EndOfWork {
   analysis::Analysis& analysis;
   pipeline::Workers& analysts;
   pipeline::Workers& workers;
-  ~EndOfWork() {
+  void end() const {
     analysis.stop();
     analysts.stop();
     workers.stop();
   }
+  ~EndOfWork() { end(); }
 };
 
 /// The analyses end a little before the connections, so that requests that wait for them are still answered (202).
@@ -119,6 +120,7 @@ Result<void> serve(const Config& config) {
                           analysis_grace(config.stop_time_max));
     listener.run(network_threads);
   }
+  end_of_work.end();  // before the listener goes: what a worker still holds belongs to the listener's threads
   log(LogLevel::info, "stopped");
   return {};
 }

@@ -54,14 +54,14 @@ AnalysisLimits quick() {
   return limits;
 }
 
-std::string report_text() {
+std::string report_text(const std::string& trace_name) {
   report::Report report;
   report.analyzer_version = "0.1.0";
   report.classifier = 1;
   report::RankReport rank;
   rank.trace.format = "kineto_json";
   rank.trace.compression = "none";
-  rank.trace.name = "0197-of-ours.part";
+  rank.trace.name = trace_name;
   rank.environment.graph_mode = "none";
   report.ranks.push_back(rank);
   return report::to_json(report);
@@ -74,7 +74,7 @@ std::string says(std::string_view text, int exit_code) {
 }  // namespace
 
 TEST_CASE("analysis: a report comes back with the client's name and our hash") {
-  const StandIn child(says(report_text(), 0));
+  const StandIn child(says(report_text("trace file.json"), 0));  // as the file is called on our disk
   AnalysisOptions options;
   options.name = "../dir/run\n1.json";
   options.sha256 = std::string(64, 'a');
@@ -85,6 +85,18 @@ TEST_CASE("analysis: a report comes back with the client's name and our hash") {
   CHECK(report->ranks[0].trace.format == "kineto_json");
   CHECK(report->ranks[0].trace.name == "run\\x0a1.json");
   CHECK(report->ranks[0].trace.sha256 == options.sha256);
+}
+
+// Why: a report that was made at the edge names the trace that it was made from; its own bytes are no trace.
+TEST_CASE("analysis: a report made elsewhere keeps the names of its traces") {
+  const StandIn child(says(report_text("rank0.json"), 0));
+  AnalysisOptions options;
+  options.name = "report.json";
+  options.sha256 = std::string(64, 'a');
+  const auto report = child.run(quick(), options);
+  REQUIRE(report);
+  CHECK(report->ranks[0].trace.name == "rank0.json");
+  CHECK(report->ranks[0].trace.sha256.empty());
 }
 
 // Why: a value of a query must arrive as a value, whatever it looks like, and never pass through a shell.

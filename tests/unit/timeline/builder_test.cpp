@@ -173,3 +173,20 @@ TEST_CASE("words of the timeline are read back") {
     CHECK(tml::graph_mode_of(tml::word(mode)) == mode);
   CHECK(tml::word(tml::Direction::h2d) == "h2d");
 }
+
+// Why: a random test found it: of two calls at the very same time under one id, the row order chose the launching one.
+TEST_CASE("TimelineBuilder: of two equal calls the one that launches is taken, whatever the order of the rows") {
+  for (const bool allocation_first : {false, true}) {
+    tml::TimelineBuilder builder;
+    builder.add(kernel(builder, span(20, 30), 3));
+    for (const bool allocation : {allocation_first, !allocation_first})
+      builder.add(tml::CallRow{.span = span(3, 8),
+                               .thread = 1,
+                               .correlation = 3,
+                               .name = allocation ? "cudaMalloc_v3020" : "cudaLaunchKernel_v7000"});
+    const tml::Timeline timeline = std::move(builder).finish();
+    REQUIRE(timeline.work[0].call != tml::none);
+    CHECK(timeline.name(timeline.calls[timeline.work[0].call].name) == "cudaLaunchKernel");
+    CHECK(timeline.calls.size() == 2);
+  }
+}
