@@ -36,7 +36,6 @@ constexpr std::array rows = {
     Row{ErrorCode::key_reused, "key_reused"},
     Row{ErrorCode::conflict, "conflict"},
     Row{ErrorCode::not_yet_available, "not_yet_available"},
-    Row{ErrorCode::verdict_failed, "verdict_failed"},
     Row{ErrorCode::queue_full, "queue_full"},
     Row{ErrorCode::store_unavailable, "store_unavailable"},
     Row{ErrorCode::disk_full, "disk_full"},

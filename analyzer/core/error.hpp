@@ -37,7 +37,6 @@ enum class ErrorCode {
   key_reused,         // an idempotency key seen before with another body
   conflict,           // the state of the thing forbids the change
   not_yet_available,  // a word of the contract whose function comes later
-  verdict_failed,     // a failing verdict, where the caller asked for it as an error (fail_status=424)
   // the world
   queue_full,
   store_unavailable,

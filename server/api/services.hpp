@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "server/http/body.hpp"
-#include "server/http/limits.hpp"
 #include "server/http/problem.hpp"
 #include "server/http/request.hpp"
 #include "server/http/response.hpp"
@@ -25,6 +24,7 @@ namespace traceweir::api {
 struct ApiLimits {
   std::chrono::seconds wait_default{100};  ///< how long POST waits for a verdict where the client does not say
   std::chrono::seconds wait_max{600};
+  std::size_t small_body_bytes_max = std::size_t{1} << 20;  ///< bodies that are no traces: policies, settings
   std::int64_t page_runs_max = 200;
   std::int64_t history_points_max = 10'000;
 };
@@ -61,7 +61,7 @@ boost::asio::awaitable<http::Response> on_worker_with_body(http::Request& reques
   auto admission = [&request, &services] { return admit(request, services); };
   if (auto admitted = co_await services.workers.run(admission); !admitted)
     co_return http::problem(std::move(admitted).error());
-  auto body = co_await http::read_small(*request.body, http::HttpLimits{}.small_body_bytes_max);
+  auto body = co_await http::read_small(*request.body, services.limits.small_body_bytes_max);
   if (!body) co_return http::problem(std::move(body).error());
   auto work = [&request, &services, &body] { return handle(request, *body, services); };
   auto response = co_await services.workers.run(work);

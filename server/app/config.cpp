@@ -56,9 +56,9 @@ ConfigKey time_key(std::string_view name, std::string_view help, Field field) {
           [field](Config config) { return show_time(field(config)); }};
 }
 
-/// All keys. The lambdas name the field; the makers above know how to read and show it (of a copy: a field is named
-/// once, as something that can be set).
-std::vector<ConfigKey> make_keys() {
+/// The keys of the service itself. The lambdas name the field; the makers above know how to read and show it (of a
+/// copy: a field is named once, as something that can be set).
+std::vector<ConfigKey> service_keys() {
   return {
       text_key(
           "listen", "address and port to serve on", [](Config & c) -> auto& { return c.listen; }),
@@ -96,9 +96,18 @@ std::vector<ConfigKey> make_keys() {
       count_key(
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),
+      bytes_key(
+          "small_body_bytes_max", "a body that is no trace: a policy, settings",
+          [](Config & c) -> auto& { return c.api.small_body_bytes_max; }),
       time_key(
           "wait_default", "how long an upload waits for its verdict",
           [](Config & c) -> auto& { return c.api.wait_default; }),
+  };
+}
+
+/// The keys of its connections.
+std::vector<ConfigKey> connection_keys() {
+  return {
       bytes_key(
           "header_bytes_max", "request line and headers", [](Config & c) -> auto& { return c.http.header_bytes_max; }),
       count_key(
@@ -115,6 +124,12 @@ std::vector<ConfigKey> make_keys() {
       count_key(
           "connections_max", "open connections", 1, [](Config & c) -> auto& { return c.http.connections_max; }),
   };
+}
+
+std::vector<ConfigKey> make_keys() {
+  std::vector<ConfigKey> keys = service_keys();
+  for (ConfigKey key : connection_keys()) keys.push_back(std::move(key));
+  return keys;
 }
 
 Error about(std::string_view where, std::string_view key, std::string_view value, const Error& error) {

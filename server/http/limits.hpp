@@ -13,7 +13,6 @@ struct HttpLimits {
   std::size_t header_bytes_max = 8 * 1024;  ///< request line and header fields together
   std::size_t header_count_max = 64;
   std::size_t target_bytes_max = 4 * 1024;
-  std::size_t small_body_bytes_max = 1024 * 1024;  ///< for bodies that a handler takes whole (body.hpp)
   std::size_t connections_max = 1024;
 
   std::chrono::milliseconds header_time_max{10'000};  ///< from the first byte of a request to its empty line

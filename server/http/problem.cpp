@@ -42,7 +42,6 @@ constexpr std::array rows = {
     Row{ErrorCode::key_reused, Status::conflict, "The idempotency key was used with another body"},
     Row{ErrorCode::conflict, Status::conflict, "Not possible in this state"},
     Row{ErrorCode::not_yet_available, Status::not_implemented, "Not yet available"},
-    Row{ErrorCode::verdict_failed, Status::failed_dependency, "The verdict is fail"},
     Row{ErrorCode::queue_full, Status::unavailable, "Too much work is waiting"},
     Row{ErrorCode::store_unavailable, Status::unavailable, "The store cannot be reached"},
     Row{ErrorCode::disk_full, Status::insufficient_storage, "The disk is full"},
