@@ -25,9 +25,13 @@ pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus>=3.0)
 find_package(fmt 9.1 REQUIRED)
 # spdlog: the service's log.
 find_package(spdlog 1.10 REQUIRED)
+# prometheus-cpp (core): counters, histograms and their text, GET /metrics.
+find_package(prometheus-cpp REQUIRED) # 1.0; the package says no version
 # CLI11: command lines with help texts.
 find_package(CLI11 2.1 REQUIRED)
 # doctest: all C++ tests; rapidcheck: property tests.
-find_package(doctest 2.4 REQUIRED)
-include(${doctest_DIR}/doctest.cmake)
-find_package(rapidcheck REQUIRED)
+if(TRACEWEIR_TESTS)
+  find_package(doctest 2.4 REQUIRED)
+  include(${doctest_DIR}/doctest.cmake)
+  find_package(rapidcheck REQUIRED)
+endif()

@@ -22,4 +22,18 @@ Result<http::Response> get_ready(const http::Request&, Services& services) {
   return ready ? response : response.set("Retry-After", "5");
 }
 
+/// GET /metrics
+/// 200 the service's counters, for Prometheus. Names no project and no user, so that it needs no token.
+Result<http::Response> get_metrics(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  meters::Levels now;
+  now.store_ready = services.store.ready().has_value();
+  now.disk_free_bytes = services.spool.free_bytes().value_or(0);
+  now.disk_headroom_bytes = services.spool.limits().disk_headroom_bytes;
+  now.queue_depth = services.runs.depth();
+  now.queue_depth_max = services.runs.depth_max();
+  now.requests_waiting = services.workers.depth();
+  return http::respond(http::Status::ok, meters::text_type, services.meters.text(now));
+}
+
 }  // namespace traceweir::api

@@ -30,6 +30,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/api/v1/projects/{project}/audit", &on_worker<&get_audit>},
     {Verb::get, "/healthz", &get_health},
     {Verb::get, "/readyz", &on_worker<&get_ready>},
+    {Verb::get, "/metrics", &on_worker<&get_metrics>},
 };
 
 }  // namespace

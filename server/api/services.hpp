@@ -12,6 +12,7 @@
 #include "server/http/problem.hpp"
 #include "server/http/request.hpp"
 #include "server/http/response.hpp"
+#include "server/meters/meters.hpp"
 #include "server/pipeline/run_pipeline.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
@@ -35,6 +36,7 @@ struct Services {
   const spool::BlobStore& blobs;
   pipeline::Workers& workers;  ///< for short blocking work: SQL, fsync
   pipeline::RunQueue& runs;    ///< for analyses
+  meters::Meters& meters;
   ApiLimits limits;
   std::function<store::Timestamp()> now;
   std::function<std::string()> new_id;

@@ -93,20 +93,25 @@ Result<void> serve(const Config& config) {
   const std::string token_path = config.data_dir + "/admin-token";
   TRACEWEIR_TRY(made, make_first_token(*store, token_path, now()));
   if (made) log(LogLevel::info, "admin_token_written", {{"path", token_path}});
+  meters::Meters meters;
 
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
   TRACEWEIR_TRY(program, program_of(config));
   analysis::Analysis analysis(program, config.analysis, config.data_dir + "/spool/scratch");
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, now}, analysts, log_run_error);
+  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now}, analysts, log_run_error);
   const EndOfWork end_of_work{analysis, analysts, workers};
 
   // 3. What is seen: routes on a listener.
-  api::Services services{*store, spool, blobs, workers, runs, config.api, now, spool::new_uuid};
+  const auto on_answer = [&](const http::AccessRecord& record) {
+    meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
+    log_access(record);
+  };
+  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid};
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http,
-                                                http::Router(api::routes(), services), spool::new_uuid, log_access}));
+                                                http::Router(api::routes(), services), spool::new_uuid, on_answer}));
   log(LogLevel::info, "started",
       {{"version", version},
        {"listen", fmt::format("{}:{}", endpoint.address, listener.port())},

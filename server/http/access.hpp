@@ -15,6 +15,7 @@ struct AccessRecord {
   std::string request_id;
   std::string remote;           ///< address without port
   std::string method;           ///< empty: the request could not be read so far
+  std::string route;            ///< the pattern that fitted; empty: none
   std::string target;           ///< the decoded path, cleaned; a token in it is masked
   std::uint16_t status = 0;     ///< 0: the client left before it had an answer
   std::uint64_t bytes_in = 0;   ///< of the body

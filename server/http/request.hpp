@@ -36,7 +36,8 @@ struct Request {
   Verb verb = Verb::get;  ///< a HEAD stays `head`; its handler is that of GET and need not look
   std::vector<std::string>
       segments;                   ///< the path, decoded: valid UTF-8, no control characters, no `/`, not `.` or `..`
-  std::vector<PathParam> params;  ///< filled in by the router
+  std::vector<PathParam> params;  ///< filled in by the router, as is
+  std::string route;              ///< the pattern of the route
   Query query;
   std::vector<Header> headers;
   BodyReader* body = nullptr;  ///< never null in a handler

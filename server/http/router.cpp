@@ -62,6 +62,7 @@ boost::asio::awaitable<Response> Router::operator()(Request& request) const {
   if (const Row* row = find(request.verb, request.segments)) {
     for (std::size_t i = 0; i < row->segments.size(); ++i)
       if (row->segments[i].is_name) request.params.push_back({row->segments[i].text, request.segments[i]});
+    request.route = row->pattern;
     return row->handler(request);
   }
   const std::string allowed = allow(request.segments);

@@ -178,6 +178,7 @@ asio::awaitable<Session::Next> Session::serve(Head& head) {
   record_.request_id = request.id;
 
   Response response = co_await answer(request);
+  record_.route = request.route;
   if (const auto* error = std::get_if<Error>(&response.body); error != nullptr && record_.error.empty())
     record_.error = text_of(*error);
   // A body that was not read to its end leaves the connection in the middle of it: the next request cannot be found.

@@ -1,6 +1,7 @@
 #include "server/pipeline/run_pipeline.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "gate/judge.hpp"
@@ -131,6 +132,13 @@ store::RunResult rejected(const Error& error) {
   return result;
 }
 
+/// Records a result, and counts it once it is recorded.
+Result<void> finish(const Stages& stages, const store::RunResult& result) {
+  TRACEWEIR_TRY_VOID(stages.store.finish_run(result));
+  stages.meters.run(result.outcome ? gate::word(*result.outcome) : store::word(result.status));
+  return {};
+}
+
 }  // namespace
 
 Result<void> run_pipeline(const Stages& stages, const std::string& project_name, const std::string& run_id) {
@@ -142,7 +150,7 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   store::RunResult record = result ? *std::move(result) : rejected(result.error());
   record.run = run_id;
   record.finished_at = stages.now();
-  return stages.store.finish_run(record);
+  return finish(stages, record);
 }
 
 RunQueue::RunQueue(Stages stages, Workers& workers, OnError on_error)
@@ -160,6 +168,7 @@ std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const s
 /// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
 void RunQueue::settle(const std::string& run, const Error& error) {
   on_error_(run, error);
+  stages_.meters.run_error(word(error.code));
   if (error.code == ErrorCode::queue_full || error.code == ErrorCode::store_unavailable) return;
   const bool hopeless = error.code == ErrorCode::internal || error.code == ErrorCode::not_found;
   {
@@ -170,15 +179,17 @@ void RunQueue::settle(const std::string& run, const Error& error) {
   store::RunResult record = rejected(error);
   record.run = run;
   record.finished_at = stages_.now();
-  if (const auto done = stages_.store.finish_run(record); !done) on_error_(run, done.error());
+  if (const auto done = finish(stages_, record); !done) on_error_(run, done.error());
 }
 
 void RunQueue::take(const std::string& project, const std::string& run) {
+  const auto begun = std::chrono::steady_clock::now();
   try {
     if (const auto done = run_pipeline(stages_, project, run); !done) settle(run, done.error());
   } catch (const std::exception& error) {
     settle(run, Error{ErrorCode::internal, error.what()});
   }
+  stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
   std::shared_ptr<Completion> completion;
   {
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "server/analysis/analysis.hpp"
+#include "server/meters/meters.hpp"
 #include "server/pipeline/completion.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
@@ -22,6 +23,7 @@ struct Stages {
   const analysis::Analysis& analysis;
   const spool::BlobStore& blobs;
   store::Store& store;
+  meters::Meters& meters;
   std::function<store::Timestamp()> now;
 };
 
@@ -45,6 +47,10 @@ class RunQueue {
   /// Whether one more run would be taken now, so that an upload can be refused before it is sent.
   /// Errors: queue_full.
   [[nodiscard]] Result<void> check_room() const { return workers_.check_room(); }
+
+  /// Runs that wait or are on their way, and how many uploads may.
+  [[nodiscard]] std::size_t depth() const { return workers_.depth(); }
+  [[nodiscard]] std::size_t depth_max() const { return workers_.depth_max(); }
 
   /// Puts the run into the queue, or joins it where it is on its way already. A run that the store knows is always
   /// taken.

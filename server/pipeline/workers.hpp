@@ -58,6 +58,10 @@ class Workers {
   /// Whether one more job would be taken now. Errors: queue_full, naming the limit.
   [[nodiscard]] Result<void> check_room() const;
 
+  /// Jobs that wait or run now, and how many may.
+  [[nodiscard]] std::size_t depth() const { return depth_; }
+  [[nodiscard]] std::size_t depth_max() const { return depth_max_; }
+
   /// Waits for the jobs that were taken. Later ones are refused.
   void stop();
 

@@ -26,9 +26,11 @@ tl::unexpected<Error> too_large(std::uint64_t bytes, std::uint64_t bytes_max) {
                                                std::to_string(bytes_max));
 }
 
+std::uint64_t free_bytes_of(const struct statvfs& about) { return std::uint64_t{about.f_bavail} * about.f_frsize; }
+
 /// Whether `wanted` more bytes leave the headroom free, by what the file system says.
 Result<void> judge_room(const struct statvfs& about, std::uint64_t wanted, const SpoolLimits& limits) {
-  const std::uint64_t free = std::uint64_t{about.f_bavail} * about.f_frsize;
+  const std::uint64_t free = free_bytes_of(about);
   if (free >= limits.disk_headroom_bytes && free - limits.disk_headroom_bytes >= wanted) return {};
   return fail(ErrorCode::disk_full, "the disk of the data directory has " + std::to_string(free) +
                                         " bytes left; disk_headroom_bytes is " +
@@ -100,6 +102,12 @@ Result<void> Spool::check_headroom() const {
   struct statvfs about {};
   if (::statvfs(incoming_.c_str(), &about) != 0) return tl::unexpected(system_error(errno, "asking for free space"));
   return judge_room(about, 0, limits_);
+}
+
+Result<std::uint64_t> Spool::free_bytes() const {
+  struct statvfs about {};
+  if (::statvfs(incoming_.c_str(), &about) != 0) return tl::unexpected(system_error(errno, "asking for free space"));
+  return free_bytes_of(about);
 }
 
 Result<std::size_t> Spool::sweep(std::chrono::seconds age) const {

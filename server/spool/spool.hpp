@@ -84,6 +84,9 @@ class Spool {
   /// Errors: disk_full, io_failed.
   [[nodiscard]] Result<void> check_headroom() const;
 
+  /// What the file system would still take, headroom included. Units: bytes.   Errors: io_failed.
+  [[nodiscard]] Result<std::uint64_t> free_bytes() const;
+
   /// Removes what uploads of an earlier life left behind: `.part` files not written to for `age`. Returns how many.
   /// Errors: io_failed.
   [[nodiscard]] Result<std::size_t> sweep(std::chrono::seconds age = std::chrono::hours{1}) const;

@@ -159,6 +159,30 @@ class Reading(unittest.TestCase):
         runs = self.get("/api/v1/projects/demo/runs?branch=main&limit=2").json["runs"]
         self.assertEqual([run["verdict"]["outcome"] for run in runs], ["pass", "fail"])
 
+    def test_counters_for_prometheus(self):
+        def value(series):
+            text = self.service.call("GET", "/metrics").body.decode()
+            return next((float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(series + " ")), 0)
+
+        series = 'traceweir_http_requests_total{method="GET",route="/api/v1/projects/{project}/runs/{run}",status="404"}'
+        before = value(series)
+        self.assertEqual(self.get("/api/v1/projects/demo/runs/nobody").status, 404)
+        self.assertEqual(value(series), before + 1)
+        self.assertEqual(value("traceweir_store_ready"), 1)
+        results = ("inconclusive", "rejected")
+        runs = {result: value(f'traceweir_runs_total{{result="{result}"}}') for result in results}
+        token = self.service.token("counted")
+        self.service.upload(token, trace("--seed", 1), sha(1), project="counted")
+        self.service.upload(token, b"no trace at all", sha(2), project="counted")
+        for result in results:
+            self.assertEqual(value(f'traceweir_runs_total{{result="{result}"}}'), runs[result] + 1, result)
+        self.assertGreaterEqual(value("traceweir_run_duration_seconds_count"), 2)
+        self.assertGreater(value("traceweir_disk_free_bytes"), 0)
+        text = self.service.call("GET", "/metrics")
+        self.assertIn("version=0.0.4", text.headers["content-type"])
+        for secret in (b"twr_", b"demo", b"nobody"):
+            self.assertNotIn(secret, text.body, "no token, no project and no path of a client is in it")
+
     def test_a_project_that_observes_says_so(self):
         token = self.service.token("watched")
         self.service.call("PUT", "/api/v1/projects/watched", self.admin, b'{"mode": "observe"}')
