@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   ReadingOptions reading;
-  bool json = false, markdown = false, hash = false;
+  bool json = false, markdown = false, hash = false, child = false;
 };
 
 /// The contract with the service, whose child this is: one line on stdout that names the error.
@@ -37,8 +38,13 @@ int refuse(const Options& options, const Error& error) {
   return code == exit_usage && error.code != ErrorCode::usage ? exit_inconclusive : code;
 }
 
+Result<report::Report> analyze(const Options& options) {
+  if (options.child) return analyze_as_child(options.reading);
+  return analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
+}
+
 int run(const Options& options) {
-  const auto report = analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
+  const auto report = analyze(options);
   if (!report) return refuse(options, report.error());
   if (options.json)
     fmt::print("{}\n", report::to_json(*report));
@@ -49,26 +55,42 @@ int run(const Options& options) {
   return exit_done;
 }
 
+/// A child ends here and now: nothing that runs at a normal exit is needed, nor would it find what it looks for in the
+/// sandbox (a leak checker wants to trace its own process).
+int run_or_end(const Options& options) {
+  const int code = run(options);
+  if (!options.child) return code;
+  std::fflush(stdout);
+  std::fflush(stderr);
+  std::_Exit(code);
+}
+
+/// An existing file, or stdin.
+std::string no_input(const std::string& file) { return file == stdin_word ? "" : CLI::ExistingFile(file); }
+
 }  // namespace
 
 Action declare_analyze(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option(
-         "FILE", options->files,
-         "nsys SQLite export, Kineto JSON (plain, gzip or zstd), or a report; several files are ranks of one run")
+  app.add_option("FILE", options->files,
+                 "nsys SQLite export, Kineto JSON (plain, gzip or zstd), or a report; several files are ranks of one "
+                 "run; -: stdin")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(&no_input);
   add_reading_options(app, options->reading);
   auto* json = app.add_flag("--json", options->json, "the report as JSON (traceweir.report/1)");
   app.add_flag("--markdown", options->markdown, "the report as Markdown")->excludes(json);
   app.add_flag("--hash", options->hash, "also hash the files (trace.sha256); costs about as much as the analysis");
+  // How the service runs its analysing child; no word of the help, since it needs descriptors that a shell lacks.
+  app.add_flag("--child", options->child)->group("");
   app.footer(R"(Examples:
   traceweir analyze trace.json.gz
   traceweir analyze report.sqlite --steps 'train_step*' --skip 2
   traceweir analyze rank0.json rank1.json --json > report.json
+  curl -s $URL | traceweir analyze -
 
 Exit codes: 0 measured, 2 usage, 3 the trace is refused.)");
-  return [options] { return run(*options); };
+  return [options] { return run_or_end(*options); };
 }
 
 }  // namespace traceweir::cli

@@ -1,15 +1,23 @@
 #include "cli/reading.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <memory>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
+#include "analyzer/ingest/trace_input.hpp"
 #include "cli/sha256.hpp"
+#include "sandbox/contract.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -18,20 +26,49 @@ std::string name_of(const std::string& file) {
   return clean_text(std::filesystem::path(file).filename().string(), 255);
 }
 
-/// A report that was made elsewhere. Told by its content; a trace never begins like this.
-std::optional<std::string> report_text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string head(256, '\0');
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(in.gcount()));
-  if (head.find('{') != head.find_first_not_of(" \t\r\n") || head.find(report::schema_word) == std::string::npos)
-    return std::nullopt;
-  in.clear();
-  in.seekg(0);
-  std::string text(report::report_bytes_max + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
+/// Told by its content; a trace never begins like this.
+bool is_report(std::string_view head) {
+  constexpr std::size_t schema_within = 256;
+  head = head.substr(0, schema_within);
+  return head.find('{') == head.find_first_not_of(" \t\r\n") && head.find(report::schema_word) != head.npos;
+}
+
+/// What a file turned out to be: ranks to measure, or a report that was made elsewhere.
+struct MeasuredFile {
+  std::vector<timeline::Timeline> ranks;
+  report::TraceFacts facts;
+  std::optional<report::Report> report;
+};
+
+Result<MeasuredFile> read_input(ingest::TraceInput& input, const std::string& name) {
+  MeasuredFile file;
+  file.facts.name = name;
+  if (is_report(input.head())) {
+    TRACEWEIR_TRY(text, input.text(report::report_bytes_max + 1));
+    TRACEWEIR_TRY(report, report::from_json(text));
+    file.report = std::move(report);
+    return file;
+  }
+  TRACEWEIR_TRY(ranks, ingest::read_trace(input));
+  file.ranks = std::move(ranks);
+  return file;
+}
+
+/// `-` is what comes through stdin.
+Result<ingest::TraceInput> open_input(const std::string& file) {
+  if (file != stdin_word) return ingest::TraceInput::open(file);
+  return ingest::TraceInput::of(ingest::File(STDIN_FILENO), std::nullopt);
+}
+
+Result<MeasuredFile> read_file(const std::string& file, Hashing hashing) {
+  if (hashing == Hashing::sha256 && file == stdin_word)
+    return fail(ErrorCode::usage, "--hash reads the file twice, which stdin cannot be");
+  TRACEWEIR_TRY(input, open_input(file));
+  TRACEWEIR_TRY(read, read_input(input, name_of(file)));
+  if (hashing == Hashing::none) return std::move(read);
+  TRACEWEIR_TRY(hash, sha256_of_file(file));
+  read.facts.sha256 = hash;
+  return std::move(read);
 }
 
 Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
@@ -40,6 +77,18 @@ Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
   measure.skip_steps = options.skip;
   if (!options.window) return measure;
   return metrics::with_window(measure, *options.window);
+}
+
+/// Files are ranks of one run, in their order.
+Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingOptions& options) {
+  TRACEWEIR_TRY(measure, measure_options(options));
+  std::vector<timeline::Timeline> timelines;
+  std::vector<report::TraceFacts> facts;
+  for (MeasuredFile& file : files) {
+    facts.insert(facts.end(), file.ranks.size(), file.facts);
+    std::move(file.ranks.begin(), file.ranks.end(), std::back_inserter(timelines));
+  }
+  return report::report_of(timelines, facts, measure);
 }
 
 }  // namespace
@@ -56,26 +105,37 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
 
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing) {
-  if (files.size() == 1)
-    if (const auto text = report_text_in(files.front())) return report::from_json(*text);
-  TRACEWEIR_TRY(measure, measure_options(options));
-  std::vector<timeline::Timeline> timelines;
-  std::vector<report::TraceFacts> facts;
+  std::vector<MeasuredFile> measured;
   for (const std::string& file : files) {
-    auto ranks = ingest::read_trace(file);
-    if (!ranks && files.size() > 1)
-      return fail(ranks.error().code, fmt::format("{}: {}", name_of(file), ranks.error().message));
-    if (!ranks) return tl::unexpected(std::move(ranks).error());
-    report::TraceFacts fact;
-    fact.name = name_of(file);
-    if (hashing == Hashing::sha256) {
-      TRACEWEIR_TRY(hash, sha256_of_file(file));
-      fact.sha256 = hash;
-    }
-    facts.insert(facts.end(), ranks->size(), fact);
-    std::move(ranks->begin(), ranks->end(), std::back_inserter(timelines));
+    auto read = read_file(file, hashing);
+    if (!read && files.size() > 1)
+      return fail(read.error().code, fmt::format("{}: {}", name_of(file), read.error().message));
+    if (!read) return tl::unexpected(std::move(read).error());
+    if (read->report && files.size() > 1)
+      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(file)));
+    if (read->report) return *std::move(read->report);
+    measured.push_back(*std::move(read));
   }
-  return report::report_of(timelines, facts, measure);
+  return report_of(std::move(measured), options);
+}
+
+Result<report::Report> analyze_as_child(const ReadingOptions& options) {
+  const bool has_scratch = ::fcntl(sandbox::scratch_descriptor, F_GETFD) >= 0;
+  std::optional<ingest::File> scratch;
+  if (has_scratch) scratch.emplace(sandbox::scratch_descriptor);
+  ::signal(SIGXFSZ, SIG_IGN);  // the limit on what is unpacked is an answer, not a death
+  const sandbox::Parts parts = sandbox::lock_down();
+  ingest::File word(sandbox::word_descriptor);
+  TRACEWEIR_TRY_VOID(word.write(sandbox::to_line(parts)));
+  { const ingest::File said = std::move(word); }
+  // From here on the file may say what it wants.
+
+  TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_descriptor), std::move(scratch)));
+  TRACEWEIR_TRY(read, read_input(input, std::string(sandbox::input_name)));
+  if (read.report) return *std::move(read.report);
+  std::vector<MeasuredFile> one;
+  one.push_back(std::move(read));
+  return report_of(std::move(one), options);
 }
 
 }  // namespace traceweir::cli

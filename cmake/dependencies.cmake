@@ -21,6 +21,8 @@ find_package(OpenSSL 3.0 REQUIRED)
 # toml++: the policy file and the service's configuration.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus>=3.0)
+# libseccomp: the filter of the analysing child's system calls, by name and for every architecture.
+pkg_check_modules(libseccomp REQUIRED IMPORTED_TARGET libseccomp>=2.5)
 # fmt: text formatting; std::format is not in g++ 12.
 find_package(fmt 9.1 REQUIRED)
 # spdlog: the service's log.

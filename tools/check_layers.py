@@ -15,7 +15,7 @@ LIBRARIES = {
     "boost/asio": "boost.asio", "boost/beast": "boost.beast", "boost/url": "boost.url", "boost/math": "boost.math",
     "boost/system": "boost.asio", "boost/": "boost.other", "CLI/": "cli11", "doctest/": "doctest", "fmt/": "fmt",
     "nlohmann/": "nlohmann", "openssl/": "openssl", "rapidcheck": "rapidcheck", "simdjson": "simdjson",
-    "prometheus/": "prometheus", "spdlog/": "spdlog", "sqlite3.h": "sqlite", "SQLiteCpp/": "sqlite", "tl/": "tl",
+    "prometheus/": "prometheus", "seccomp.h": "seccomp", "spdlog/": "spdlog", "sqlite3.h": "sqlite", "SQLiteCpp/": "sqlite", "tl/": "tl",
     "toml": "toml", "zlib.h": "zlib", "zstd": "zstd",
 }
 EVERYWHERE = {"fmt", "standard"}

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -30,6 +29,8 @@ class PlainSource final : public ByteSource {
     return got;
   }
 
+  Result<std::uint64_t> drain() override { return drained(file_); }
+
  private:
   File file_;
   Quota quota_;
@@ -54,6 +55,7 @@ class GzipSource final : public ByteSource {
   }
 
   [[nodiscard]] Compression compression() const override { return Compression::gzip; }
+  Result<std::uint64_t> drain() override { return drained(file_); }
 
  private:
   /// Inflates some bytes into `buffer`; 0 at the end and between members.
@@ -131,17 +133,20 @@ Compression compression_of(std::string_view head) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::filesystem::path& file, const ReadLimits& limits) {
-  TRACEWEIR_TRY(sniffed, File::open(file));
-  std::array<char, 4> head{};
-  TRACEWEIR_TRY(got, sniffed.read(head));
   TRACEWEIR_TRY(opened, File::open(file));
-  switch (compression_of({head.data(), got})) {
+  return open_bytes(std::move(opened), limits);
+}
+
+Result<std::unique_ptr<ByteSource>> open_bytes(File file, const ReadLimits& limits) {
+  constexpr std::size_t magic_bytes = 4;
+  TRACEWEIR_TRY(head, file.peek(magic_bytes));
+  switch (compression_of(head)) {
     case Compression::none:
-      return std::make_unique<PlainSource>(std::move(opened), limits);
+      return std::make_unique<PlainSource>(std::move(file), limits);
     case Compression::gzip:
-      return std::make_unique<GzipSource>(std::move(opened), limits);
+      return std::make_unique<GzipSource>(std::move(file), limits);
     case Compression::zstd:
-      return zstd_source(std::move(opened), limits);
+      return zstd_source(std::move(file), limits);
   }
   return fail(ErrorCode::unsupported_format, "a compression that we do not know");
 }

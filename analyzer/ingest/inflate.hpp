@@ -11,6 +11,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/ingest/ingest.hpp"
+#include "analyzer/ingest/open_file.hpp"
 
 namespace traceweir::ingest {
 
@@ -31,8 +32,14 @@ class ByteSource {
 
   /// The outer layer of the file that this source takes off.
   [[nodiscard]] virtual Compression compression() const { return Compression::none; }
+
+  /// Reads the file behind this source to its end, whatever the bytes are worth, and gives its size.
+  /// Units:  bytes, compressed or not as they came; 0 where there is no file behind it. Errors: io_failed.
+  virtual Result<std::uint64_t> drain() { return 0U; }
 };
 
+/// Errors: io_failed.
+Result<std::unique_ptr<ByteSource>> open_bytes(File file, const ReadLimits& limits);
 /// Errors: io_failed.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::filesystem::path& file, const ReadLimits& limits);
 

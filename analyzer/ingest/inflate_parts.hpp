@@ -1,10 +1,9 @@
-// For: what every kind of byte source is made of: the open file, the quota of inflated bytes.
+// For: what every kind of byte source is made of: draining, the quota of inflated bytes.
 // Not for: users of byte sources (inflate.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,29 +11,15 @@
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/ingest/inflate.hpp"
+#include "analyzer/ingest/open_file.hpp"
 
 namespace traceweir::ingest {
 
 /// How much of the compressed file is read at a time.
 inline constexpr std::size_t input_bytes = std::size_t{128} << 10;
 
-/// An open file. Owns the descriptor.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&&) = delete;
-  ~File();
-
-  /// Errors: io_failed.
-  static Result<File> open(const std::filesystem::path& path);
-
-  /// Fills `buffer` up to the end of the file. Errors: io_failed.
-  Result<std::size_t> read(std::span<char> buffer);
-
- private:
-  int descriptor_;
-};
+/// Reads to the end of the file and gives its size. Errors: io_failed.
+Result<std::uint64_t> drained(File& file);
 
 /// Counts what comes out over all members of a file and refuses what is beyond the limits.
 class Quota {

@@ -12,6 +12,8 @@
 
 namespace traceweir::ingest {
 
+class TraceInput;
+
 /// What one trace may cost. Every limit is enforced and named in the error that it causes.
 struct ReadLimits {
   std::uint64_t inflated_bytes_max = std::uint64_t{16} << 30;  ///< bytes after decompression, counted over all members
@@ -26,5 +28,9 @@ struct ReadLimits {
 ///         the message says what was found and what to do.
 /// Thread: reentrant.
 Result<std::vector<timeline::Timeline>> read_trace(const std::filesystem::path& file, const ReadLimits& limits = {});
+
+/// The same of a trace that is open already: a file or a pipe (trace_input.hpp).
+/// Errors: as above, disk_full (no room to unpack a compressed database).
+Result<std::vector<timeline::Timeline>> read_trace(TraceInput& input);
 
 }  // namespace traceweir::ingest

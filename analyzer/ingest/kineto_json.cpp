@@ -77,9 +77,8 @@ Result<timeline::Timeline> read_kineto(ByteSource& source) {
   return std::move(reading).finish(shape);
 }
 
-Result<std::vector<timeline::Timeline>> read_kineto_json(const TraceFile& file, const ReadLimits& limits) {
-  TRACEWEIR_TRY(source, open_bytes(file.path, limits));
-  TRACEWEIR_TRY(rank, read_kineto(*source));
+Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input) {
+  TRACEWEIR_TRY(rank, read_kineto(input.bytes()));
   std::vector<timeline::Timeline> ranks;
   ranks.push_back(std::move(rank));
   return ranks;

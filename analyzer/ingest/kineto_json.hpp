@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
-#include "analyzer/ingest/format_table.hpp"
 #include "analyzer/ingest/inflate.hpp"
+#include "analyzer/ingest/trace_input.hpp"
 #include "analyzer/timeline/timeline.hpp"
 
 namespace traceweir::ingest {
@@ -22,7 +22,7 @@ namespace traceweir::ingest {
 ///         docs/formats/kineto.md.
 /// Cost:   one pass; memory: two batches of 256 KiB, or the largest event, and the rows that are kept.
 /// Thread: reentrant.
-Result<std::vector<timeline::Timeline>> read_kineto_json(const TraceFile& file, const ReadLimits& limits);
+Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input);
 
 /// The same from bytes that come from anywhere. Errors: as above.
 Result<timeline::Timeline> read_kineto(ByteSource& source);

@@ -13,6 +13,7 @@
 #include "analyzer/ingest/nsys_strings.hpp"
 #include "analyzer/ingest/nsys_work.hpp"
 #include "analyzer/ingest/sqlite_file.hpp"
+#include "analyzer/ingest/sqlite_header.hpp"
 
 namespace traceweir::ingest {
 namespace {
@@ -29,15 +30,12 @@ struct Facts {
   std::vector<nsys::Loss> losses;
 };
 
-Result<Facts> facts_of(SqliteFile& db, const TraceFile& file) {
+Result<Facts> facts_of(SqliteFile& db) {
   Facts facts;
   TRACEWEIR_TRY(producer, nsys::producer_of(db));
   TRACEWEIR_TRY(environment, nsys::environment_of(db));
   TRACEWEIR_TRY(losses, nsys::losses_of(db));
-  facts.source = {.format = "nsys_sqlite",
-                  .compression = std::string(word(file.compression)),
-                  .bytes = static_cast<std::int64_t>(file.bytes),
-                  .producer = std::move(producer)};
+  facts.source.producer = std::move(producer);
   facts.environment = std::move(environment);
   facts.losses = std::move(losses);
   return facts;
@@ -85,14 +83,16 @@ std::vector<Process*> ranks_of(Processes& processes) {
 
 bool is_nsys_sqlite(std::string_view head) { return is_sqlite(head); }
 
-Result<std::vector<Timeline>> read_nsys_sqlite(const TraceFile& file, const ReadLimits& limits) {
+Result<std::vector<Timeline>> read_nsys_sqlite(TraceInput& input) {
+  if (!input.path().empty()) TRACEWEIR_TRY_VOID(check_journals(input.path()));
+  TRACEWEIR_TRY(descriptor, input.file_to_seek_in());
   SqliteLimits database_limits;
-  database_limits.file_bytes_max = limits.inflated_bytes_max;
-  TRACEWEIR_TRY(db, SqliteFile::open(file.path, nsys::readable_tables(), database_limits));
+  database_limits.file_bytes_max = input.limits().inflated_bytes_max;
+  TRACEWEIR_TRY(db, SqliteFile::open(descriptor, nsys::readable_tables(), database_limits));
   TRACEWEIR_TRY_VOID(nsys::check_is_export(db));
   // From here on the database is sound and ours; only single values can still be wrong.
 
-  TRACEWEIR_TRY(facts, facts_of(db, file));
+  TRACEWEIR_TRY(facts, facts_of(db));
   TRACEWEIR_TRY(gpus, nsys::Gpus::read(db));
   TRACEWEIR_TRY(strings, nsys::Strings::read(db));
   Processes processes;

@@ -9,6 +9,7 @@
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/sqlite_header.hpp"
+#include "analyzer/ingest/sqlite_vfs.hpp"
 
 namespace traceweir::ingest {
 namespace {
@@ -47,31 +48,6 @@ tl::unexpected<Error> failure_of(sqlite3* db, int code) {
   for (const Failure& failure : failures)
     if (failure.code == (code & 0xFF)) return fail(failure.error, fmt::format("SQLite: {} ({})", failure.what, said));
   return fail(ErrorCode::malformed_trace, fmt::format("SQLite: the database is damaged ({})", said));
-}
-
-/// No slash is encoded: the path stays a path. Everything else that a URI could read otherwise is.
-std::string uri_of(const std::filesystem::path& path) {
-  std::string uri = "file:";
-  for (const char c : path.string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-                       c == '.' || c == '-' || c == '_';
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return uri + "?mode=ro&immutable=1";
-}
-
-/// A path below /proc or /dev is a descriptor that we were handed: a link by nature.
-bool is_descriptor(const std::filesystem::path& path) {
-  return path.string().starts_with("/proc/") || path.string().starts_with("/dev/");
-}
-
-/// Where `path` leads; what is opened afterwards may be no link.
-Result<std::filesystem::path> target_of(const std::filesystem::path& path) {
-  if (is_descriptor(path)) return path;
-  std::error_code unresolved;
-  auto target = std::filesystem::canonical(path, unresolved);
-  if (unresolved) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", unresolved.message()));
-  return target;
 }
 
 struct Switch {
@@ -120,17 +96,17 @@ struct SqliteFile::Connection {
   [[nodiscard]] bool may_read(std::string_view table) const {
     return std::find(readable.begin(), readable.end(), lower_case(table)) != readable.end();
   }
-  Result<void> connect(const std::filesystem::path& path);
+  Result<void> connect(int descriptor);
   Result<void> harden(const SqliteLimits& limits);
   static int authorize(void* self, int action, const char* what, const char* detail, const char* database,
                        const char* through);
   static int spend_steps(void* self);
 };
 
-Result<void> SqliteFile::Connection::connect(const std::filesystem::path& path) {
-  int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-  if (!is_descriptor(path)) flags |= SQLITE_OPEN_NOFOLLOW;
-  const int code = sqlite3_open_v2(uri_of(path).c_str(), &db, flags, nullptr);
+Result<void> SqliteFile::Connection::connect(int descriptor) {
+  const std::string name = std::to_string(descriptor);
+  constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(name.c_str(), &db, flags, descriptor_vfs());
   if (code != SQLITE_OK) return failure_of(db, code);
   return {};
 }
@@ -210,10 +186,9 @@ SqliteFile::~SqliteFile() = default;
 SqliteFile::SqliteFile(SqliteFile&&) noexcept = default;
 SqliteFile& SqliteFile::operator=(SqliteFile&&) noexcept = default;
 
-Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::span<const std::string_view> readable,
+Result<SqliteFile> SqliteFile::open(int descriptor, std::span<const std::string_view> readable,
                                     const SqliteLimits& limits) {
-  TRACEWEIR_TRY(target, target_of(path));
-  TRACEWEIR_TRY(file_bytes, check_sqlite_header(target));
+  TRACEWEIR_TRY(file_bytes, check_sqlite_header(descriptor));
   if (file_bytes > limits.file_bytes_max)
     return fail(ErrorCode::trace_too_large,
                 fmt::format("the database has {} bytes; inflated_bytes_max is {}", file_bytes, limits.file_bytes_max));
@@ -221,7 +196,7 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::span
   for (const std::string_view table : readable) connection->readable.push_back(lower_case(table));
   connection->steps_max = limits.steps_base + limits.steps_per_byte * static_cast<std::int64_t>(file_bytes);
   sqlite3_hard_heap_limit64(limits.heap_bytes_max);
-  TRACEWEIR_TRY_VOID(connection->connect(target));
+  TRACEWEIR_TRY_VOID(connection->connect(descriptor));
   TRACEWEIR_TRY_VOID(connection->harden(limits));
   // From here on SQLite itself is closed to what the file could ask of it.
 

@@ -1,10 +1,9 @@
 // For: a SQLite database from a stranger, opened so that nothing in it runs: no views, triggers, virtual tables,
-// functions or generated columns, bounded memory and steps, checked pages. The only place that sees sqlite3.
+// functions or generated columns, bounded memory and steps, checked pages. Only this and sqlite_vfs see sqlite3.
 // Not for: databases of our own; and not for what the tables mean.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -66,12 +65,13 @@ bool is_sqlite(std::string_view head);
 /// Thread: one at a time.
 class SqliteFile {
  public:
-  /// Opens and checks `path`; from then on only `readable` tables can be read, and only as plain tables.
-  /// Errors: io_failed; trace_too_large; malformed_trace (damaged, cut off, a readable table that is a view or virtual
+  /// Opens and checks a file that is open for reading and outlives this; from then on only `readable` tables can be
+  /// read, and only as plain tables. Errors: io_failed; trace_too_large; malformed_trace (damaged, cut off, a readable
+  /// table that is a view or virtual
   ///         or has a trigger, generated columns, too many tables); unsupported_format (still open in its writer).
   /// Source: sqlite.org, "Defense Against The Dark Arts"; spec of reliability, section 2.1.
   /// Cost:   one pass over all pages.
-  static Result<SqliteFile> open(const std::filesystem::path& path, std::span<const std::string_view> readable,
+  static Result<SqliteFile> open(int descriptor, std::span<const std::string_view> readable,
                                  const SqliteLimits& limits = {});
   ~SqliteFile();
   SqliteFile(SqliteFile&&) noexcept;

@@ -1,13 +1,14 @@
 #include "analyzer/ingest/sqlite_header.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
-#include <fstream>
 #include <string>
 #include <string_view>
 
+#include "analyzer/ingest/open_file.hpp"
 #include "analyzer/ingest/sqlite_file.hpp"
 
 namespace traceweir::ingest {
@@ -33,23 +34,29 @@ std::uint64_t number_at(const Header& header, std::size_t at, std::size_t bytes)
   return number;
 }
 
-Result<Header> read_header(const std::filesystem::path& path, std::uint64_t file_bytes) {
+Result<Header> read_header(int descriptor, std::uint64_t file_bytes) {
   if (file_bytes < header_bytes)
     return fail(ErrorCode::malformed_trace,
                 fmt::format("the database has {} bytes; its header alone has {}", file_bytes, header_bytes));
-  std::ifstream in(path, std::ios::binary);
   std::array<char, header_bytes> bytes{};
-  if (!in.read(bytes.data(), bytes.size())) return fail(ErrorCode::io_failed, "the database cannot be read");
+  if (::pread(descriptor, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return fail(ErrorCode::io_failed, "the database cannot be read");
   if (!is_sqlite({bytes.data(), bytes.size()}))
     return fail(ErrorCode::malformed_trace, "byte 0: not the header of a SQLite database");
   return std::bit_cast<Header>(bytes);
 }
 
-/// Whether a journal with anything in it lies beside the database. None can beside a descriptor.
+}  // namespace
+
+bool is_sqlite(std::string_view head) { return head.starts_with(magic); }
+
 Result<void> check_journals(const std::filesystem::path& path) {
+  std::error_code unresolved;
+  const auto database = std::filesystem::canonical(path, unresolved);  // journals lie beside the file, not its links
+  if (unresolved) return {};
   for (const char* tail : {"-wal", "-journal"}) {
     std::error_code absent;
-    const auto bytes = std::filesystem::file_size(path.string() + tail, absent);
+    const auto bytes = std::filesystem::file_size(database.string() + tail, absent);
     if (!absent && bytes > 0)
       return fail(ErrorCode::unsupported_format,
                   fmt::format("export still open or not checkpointed: there is a {} file beside the database. Let the "
@@ -59,15 +66,9 @@ Result<void> check_journals(const std::filesystem::path& path) {
   return {};
 }
 
-}  // namespace
-
-bool is_sqlite(std::string_view head) { return head.starts_with(magic); }
-
-Result<std::uint64_t> check_sqlite_header(const std::filesystem::path& path) {
-  std::error_code failed;
-  const std::uint64_t file_bytes = std::filesystem::file_size(path, failed);
-  if (failed) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", failed.message()));
-  TRACEWEIR_TRY(header, read_header(path, file_bytes));
+Result<std::uint64_t> check_sqlite_header(int descriptor) {
+  TRACEWEIR_TRY(file_bytes, size_of(descriptor));
+  TRACEWEIR_TRY(header, read_header(descriptor, file_bytes));
 
   const std::uint64_t stored = number_at(header, page_size_at, 2);
   const std::uint64_t page_bytes = stored == 1 ? 65536 : stored;
@@ -86,7 +87,6 @@ Result<std::uint64_t> check_sqlite_header(const std::filesystem::path& path) {
   if (counted && pages * page_bytes > file_bytes)
     return fail(ErrorCode::malformed_trace,
                 fmt::format("the database is cut off: {} of {} bytes are there", file_bytes, pages * page_bytes));
-  TRACEWEIR_TRY_VOID(check_journals(path));
   return file_bytes;
 }
 

@@ -28,6 +28,7 @@ class ZstdSource final : public ByteSource {
   }
 
   [[nodiscard]] Compression compression() const override { return Compression::zstd; }
+  Result<std::uint64_t> drain() override { return drained(file_); }
 
  private:
   /// Inflates some bytes into `buffer`; 0 at the end and between frames.

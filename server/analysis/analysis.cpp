@@ -1,5 +1,6 @@
 #include "server/analysis/analysis.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "analyzer/core/text.hpp"
+#include "sandbox/contract.hpp"
 #include "server/analysis/child.hpp"
+#include "server/analysis/spawn.hpp"
 
 namespace traceweir::analysis {
 namespace {
@@ -24,20 +27,23 @@ constexpr int usage_exit_code = 2;  // a window that the trace does not have
 constexpr int refused_exit_code = 3;
 constexpr std::size_t error_line_bytes_max = 8 * 1024;
 constexpr std::size_t last_words_bytes_max = 300;
+constexpr std::chrono::seconds probe_time_max{5};
 
 /// What the child may say of a file. Another word from it is no more than a breach of its contract.
-constexpr std::array<ErrorCode, 9> refusals = {
-    ErrorCode::unknown_format,       ErrorCode::not_a_trace,     ErrorCode::unsupported_format,
-    ErrorCode::malformed_trace,      ErrorCode::trace_too_large, ErrorCode::empty_upload,
-    ErrorCode::unsupported_encoding, ErrorCode::bad_body,        ErrorCode::usage};
+constexpr std::array<ErrorCode, 11> refusals = {ErrorCode::unknown_format, ErrorCode::not_a_trace,
+                                                ErrorCode::unsupported_format, ErrorCode::malformed_trace,
+                                                ErrorCode::trace_too_large, ErrorCode::empty_upload,
+                                                ErrorCode::unsupported_encoding, ErrorCode::bad_body, ErrorCode::usage,
+                                                // What is not the file's fault: our disk.
+                                                ErrorCode::io_failed, ErrorCode::disk_full};
 
-std::vector<std::string> command_for(const fs::path& program, const fs::path& file, const AnalysisOptions& options) {
-  std::vector<std::string> words = {program.string(), "analyze", "--json"};
+std::vector<std::string> command_for(const fs::path& program, const AnalysisOptions& options) {
+  std::vector<std::string> words = {program.string(), "analyze", "--json", "--child"};
   // As one word with its option, so that a value that begins with a dash stays a value.
   if (options.window) words.push_back("--window=" + *options.window);
   if (options.steps) words.push_back("--steps=" + *options.steps);
   if (options.skip_steps) words.push_back("--skip=" + std::to_string(*options.skip_steps));
-  words.insert(words.end(), {"--", fs::absolute(file).string()});
+  words.insert(words.end(), {"--", "-"});
   return words;
 }
 
@@ -102,27 +108,29 @@ bool is_out_of_memory(const ChildEnd& end) {
   return end.err.find("bad_alloc") != std::string::npos || end.err.find("out of memory") != std::string::npos;
 }
 
-Result<report::Report> report_from(const ChildEnd& end, const fs::path& file, const AnalysisOptions& options) {
+Result<report::Report> report_from(const ChildEnd& end, const AnalysisOptions& options) {
   Result<report::Report> report = report::from_json(end.out);
   if (!report) return died("gave a report that breaks its contract: " + report.error().message, end);
   for (report::RankReport& rank : report->ranks) {
-    // The child saw a file of our naming; the client's name and the hash that we took are what the reader wants. A
+    // The child saw a file without a name; the client's name and the hash that we took are what the reader wants. A
     // report that was made elsewhere names its own traces: those stay.
-    if (rank.trace.name != file.filename().string()) continue;
+    if (rank.trace.name != sandbox::input_name) continue;
     rank.trace.name = clean_text(fs::path(options.name).filename().string());
     rank.trace.sha256 = options.sha256;
   }
   return report;
 }
 
-Result<report::Report> outcome_of(const ChildEnd& end, const fs::path& file, const AnalysisOptions& options,
-                                  const AnalysisLimits& limits) {
+Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& options, const AnalysisLimits& limits) {
   using How = ChildEnd::How;
   if (end.how == How::timed_out) return too_long(limits);
   if (end.how == How::stopped) return fail(ErrorCode::queue_full, "the service is stopping");
+  if (end.how == How::unguarded)
+    return fail(ErrorCode::io_failed,
+                "the analysing process did not lock itself in before it read the upload" + last_words(end.err));
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
-  if (end.how == How::exited && end.code == 0) return report_from(end, file, options);
+  if (end.how == How::exited && end.code == 0) return report_from(end, options);
   if (end.how == How::exited && (end.code == refused_exit_code || end.code == usage_exit_code))
     return tl::unexpected(refusal_of(end));
   if (is_out_of_memory(end))
@@ -132,29 +140,32 @@ Result<report::Report> outcome_of(const ChildEnd& end, const fs::path& file, con
   return killed_by(end, limits);
 }
 
-/// A child's own folder. Removed with everything in it, however the child ended.
-class Scratch {
- public:
-  /// Errors: io_failed.
-  static Result<Scratch> in(const fs::path& parent) {
-    if (parent.empty()) return Scratch("");
-    std::string name = (parent / "child-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      return fail(ErrorCode::io_failed, "making a folder for the analysis: " + std::generic_category().message(errno));
-    return Scratch(name);
-  }
-  Scratch(Scratch&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
-  Scratch& operator=(Scratch&&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  }
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+Error system_failure(const std::string& doing) {
+  const int number = errno;
+  const bool full = number == ENOSPC || number == EDQUOT;
+  return {full ? ErrorCode::disk_full : ErrorCode::io_failed, doing + ": " + std::generic_category().message(number)};
+}
 
- private:
-  explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
-};
+/// A file without a name for what one child unpacks: it goes with its last descriptor, however anybody ends.
+/// Errors: io_failed, disk_full.
+Result<Descriptor> scratch_in(const fs::path& folder) {
+  constexpr mode_t mine = 0600;
+  Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mine));
+  if (file.get() >= 0) return file;
+  // File systems without such files take one that loses its name at once.
+  std::string name = (folder / "scratch-XXXXXX").string();
+  Descriptor named(::mkostemp(name.data(), O_CLOEXEC));
+  if (named.get() < 0) return tl::unexpected(system_failure("making a file for the analysis"));
+  ::unlink(name.c_str());
+  return named;
+}
+
+/// Errors: io_failed.
+Result<Descriptor> open_upload(const fs::path& file) {
+  Descriptor opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (opened.get() < 0) return tl::unexpected(system_failure("opening the upload"));
+  return opened;
+}
 
 bool holds_nul(const std::optional<std::string>& text) { return text && text->find('\0') != std::string::npos; }
 
@@ -164,7 +175,10 @@ struct Analysis::Impl {
   fs::path program;
   AnalysisLimits limits;
   fs::path scratch;
+  sandbox::Parts demanded;
   Children children;
+
+  Result<ChildEnd> run(const AnalysisOptions& options, int input);
 };
 
 Result<fs::path> program_beside_us() {
@@ -182,6 +196,7 @@ Analysis::Analysis(fs::path program, AnalysisLimits limits, fs::path scratch) : 
   std::error_code ignored;  // a folder that is not there shows at the first analysis, with its reason
   fs::remove_all(impl_->scratch, ignored);
   fs::create_directories(impl_->scratch, ignored);
+  fs::permissions(impl_->scratch, fs::perms::owner_all, ignored);
 }
 
 Analysis::Analysis(Analysis&&) noexcept = default;
@@ -193,16 +208,41 @@ Analysis::~Analysis() {
 
 void Analysis::stop() { impl_->children.stop(); }
 
+Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, int input) {
+  Descriptor unpacked;
+  if (!scratch.empty()) {
+    TRACEWEIR_TRY(made, scratch_in(scratch));
+    unpacked = std::move(made);
+  }
+  const ChildLimits child{limits.analysis_time_max,
+                          limits.analysis_memory_max,
+                          limits.descriptors_max,
+                          limits.report_bytes_max,
+                          limits.message_bytes_max,
+                          scratch.empty() ? 0 : limits.scratch_bytes_max,
+                          demanded};
+  return children.run(command_for(program, options), child, {input, unpacked.get()});
+}
+
+Result<sandbox::Parts> Analysis::demand_sandbox() {
+  TRACEWEIR_TRY(nothing, make_pipe());
+  nothing.write.close();
+  const AnalysisLimits limits = std::exchange(impl_->limits, AnalysisLimits{});
+  impl_->limits.analysis_time_max = probe_time_max;
+  impl_->limits.analysis_memory_max = limits.analysis_memory_max;
+  const auto end = impl_->run({}, nothing.read.get());
+  impl_->limits = limits;
+  if (!end) return tl::unexpected(end.error());
+  impl_->demanded = end->sandbox.value_or(sandbox::Parts{});
+  return impl_->demanded;
+}
+
 Result<report::Report> Analysis::report_of(const fs::path& file, const AnalysisOptions& options) const {
   if (holds_nul(options.window) || holds_nul(options.steps))
     return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
-  const AnalysisLimits& limits = impl_->limits;
-  TRACEWEIR_TRY(scratch, Scratch::in(impl_->scratch));
-  const ChildLimits child{limits.analysis_time_max, limits.analysis_memory_max, limits.descriptors_max,
-                          limits.report_bytes_max,  limits.message_bytes_max,   scratch.folder(),
-                          limits.scratch_bytes_max};
-  TRACEWEIR_TRY(end, impl_->children.run(command_for(impl_->program, file, options), child));
-  return outcome_of(end, file, options, limits);
+  TRACEWEIR_TRY(upload, open_upload(file));
+  TRACEWEIR_TRY(end, impl_->run(options, upload.get()));
+  return outcome_of(end, options, impl_->limits);
 }
 
 }  // namespace traceweir::analysis

@@ -1,8 +1,9 @@
 // For: a Report from an untrusted file, made by a child process that can harm nobody but itself.
 // Not for: reading traces (the child's), deciding anything.
 //
-// The child is `traceweir analyze --json [--window W] [--steps G] [--skip N] -- FILE`, with no environment but a TMPDIR
-// of its own, `/` as its folder and nothing open but its two pipes. Its contract:
+// The child is `traceweir analyze --json --child [--window W] [--steps G] [--skip N] -- -`, with no environment, `/` as
+// its folder and nothing open but the upload, its pipes and a file without a name to unpack into: it never gets a path.
+// It locks itself in before it reads (sandbox/contract.hpp). Its contract:
 //   exit 0   stdout is one traceweir.report/1 document; it is read as untrusted text
 //   exit 2, 3   stdout is one line {"error":{"code":"malformed_trace","message":"…"}}; the code is a word of error.hpp
 //   other    the child died; its last words on stderr go into the message
@@ -18,6 +19,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace traceweir::analysis {
 
@@ -48,18 +50,25 @@ Result<std::filesystem::path> program_beside_us();
 /// Thread: report_of blocks; call it from worker threads, several at once. stop() from any thread.
 class Analysis {
  public:
-  /// `scratch`: where each child gets a folder of its own for what it must unpack; it is removed with the child. What
-  /// an earlier life left there is removed now. Empty: children may write no file.
+  /// `scratch`: the folder in which each child gets a file without a name for what it must unpack. What an earlier
+  /// life left there is removed now. Empty: children may write no file.
   Analysis(std::filesystem::path program, AnalysisLimits limits, std::filesystem::path scratch = {});
   Analysis(Analysis&&) noexcept;
   Analysis& operator=(Analysis&&) noexcept;
   /// Kills the children that run. No report_of may still be running when this returns, so join the workers first.
   ~Analysis();
 
+  /// Finds out what a child can lock itself in with, by starting one. From now on no child is believed without that
+  /// much. Call it once, before the first analysis; without it nothing is asked for.
+  /// Errors: io_failed (the program cannot be started), queue_full (stop()). A program that does not speak of a sandbox
+  ///         is no error: nothing is active then.
+  Result<sandbox::Parts> demand_sandbox();
+
   /// Errors: what the child says of the file (unknown_format, not_a_trace, unsupported_format, malformed_trace,
   ///         trace_too_large, empty_upload, bad_query for a window that the trace does not have); analysis_timeout (CPU
   ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract); queue_full
-  ///         (stop()); io_failed (the program cannot be started: ours to repair).
+  ///         (stop()); io_failed, disk_full (the program cannot be started, it did not lock itself in, our disk: ours
+  ///         to repair).
   /// Cost:   as the analysis; one process.
   [[nodiscard]] Result<report::Report> report_of(const std::filesystem::path& file,
                                                  const AnalysisOptions& options) const;

@@ -10,9 +10,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "sandbox/contract.hpp"
 #include "server/analysis/spawn.hpp"
 
 namespace traceweir::analysis {
@@ -22,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t piece_bytes = std::size_t{64} * 1024;
 constexpr std::size_t pipe_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t word_bytes_max = 256;
+constexpr std::chrono::milliseconds grace{200};
 
 tl::unexpected<Error> cannot_start(const std::string& program, int number) {
   return fail(ErrorCode::io_failed,
@@ -41,6 +46,9 @@ void kill_group(pid_t pid) {
 class Outlet {
  public:
   explicit Outlet(Descriptor end) : end_(std::move(end)) { ::fcntl(end_.get(), F_SETFL, O_NONBLOCK); }
+
+  [[nodiscard]] bool is_closed() const { return end_.get() < 0; }
+  void close() { end_.close(); }
 
   [[nodiscard]] pollfd wish() const { return {end_.get(), POLLIN, 0}; }  // a closed one is -1, which poll passes over
 
@@ -78,30 +86,79 @@ int wait_ms(Clock::time_point until) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
+/// Whether the kernel says that a filter of system calls is on. Of a child that has ended and was not yet reaped, too.
+bool is_filtered(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line == "Seccomp:\t2") return true;
+  return false;
+}
+
+/// The child's word, if it is one and no lie.
+std::optional<sandbox::Parts> believed(pid_t pid, std::string_view line) {
+  const auto parts = sandbox::parts_of(line);
+  if (!parts || (parts->seccomp && !is_filtered(pid))) return std::nullopt;
+  return parts;
+}
+
+bool is_met(const sandbox::Parts& demanded, const std::optional<sandbox::Parts>& given) {
+  if (demanded == sandbox::Parts{}) return true;
+  return given && given->seccomp >= demanded.seccomp && given->landlock_abi >= demanded.landlock_abi;
+}
+
+/// The ends of a child's pipes that are ours.
+struct Ends {
+  Descriptor out;
+  Descriptor err;
+  Descriptor word;
+};
+
 /// Watches one child until it has ended, and fills in everything but its exit status.
 class Watch {
  public:
-  Watch(pid_t pid, Descriptor pidfd, Descriptor out, Descriptor err)
-      : pid_(pid), pidfd_(std::move(pidfd)), out_(std::move(out)), err_(std::move(err)) {}
+  Watch(pid_t pid, Descriptor pidfd, Ends ends)
+      : pid_(pid),
+        pidfd_(std::move(pidfd)),
+        out_(std::move(ends.out)),
+        err_(std::move(ends.err)),
+        word_(std::move(ends.word)) {}
 
   ChildEnd until_end(const ChildLimits& limits) {
     const Clock::time_point deadline = Clock::now() + limits.time_max;
     ChildEnd end;
     bool ended = false;
     while (!ended) {
-      std::array<pollfd, 3> wishes = {pollfd{pidfd_.get(), POLLIN, 0}, out_.wish(), err_.wish()};
+      std::array<pollfd, 4> wishes = {pollfd{pidfd_.get(), POLLIN, 0}, out_.wish(), err_.wish(), word_.wish()};
       ::poll(wishes.data(), wishes.size(), killed_ ? -1 : wait_ms(deadline));
       ended = wishes[0].revents != 0;
       if (ended) kill_group(pid_);  // whatever it started goes with it, and cannot hold the pipes
+      hear_word(end);
       out_.drain(end.out, limits.out_bytes_max);
       err_.drain_tail(end.err, limits.err_bytes_max);
       if (end.out.size() > limits.out_bytes_max) end_it(end, ChildEnd::How::too_talkative);
+      const bool unguarded = word_.is_closed() && !is_met(limits.sandbox, end.sandbox);
+      if (!ended && unguarded && !ends_within(grace)) end_it(end, ChildEnd::How::unguarded);
       if (!ended && Clock::now() >= deadline) end_it(end, ChildEnd::How::timed_out);
     }
     return end;
   }
 
  private:
+  /// It is heard once: the line ends with its pipe.
+  void hear_word(ChildEnd& end) {
+    if (word_.is_closed()) return;
+    word_.drain(line_, word_bytes_max);
+    if (!word_.is_closed() && line_.size() <= word_bytes_max) return;
+    word_.close();
+    end.sandbox = believed(pid_, line_);
+  }
+
+  /// One that dies closes its pipes a moment before it is known to be dead.
+  [[nodiscard]] bool ends_within(std::chrono::milliseconds time) const {
+    pollfd wish{pidfd_.get(), POLLIN, 0};
+    return ::poll(&wish, 1, static_cast<int>(time.count())) > 0;
+  }
+
   void end_it(ChildEnd& end, ChildEnd::How how) {
     if (std::exchange(killed_, true)) return;
     end.how = how;
@@ -112,22 +169,23 @@ class Watch {
   Descriptor pidfd_;
   Outlet out_;
   Outlet err_;
+  Outlet word_;
+  std::string line_;
   bool killed_ = false;
 };
 
 }  // namespace
 
-Result<pid_t> Children::start(const std::vector<std::string>& command, const ChildLimits& limits, int out, int err) {
-  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (nothing.get() < 0) return cannot_start(command.front(), errno);
+Result<pid_t> Children::start(const std::vector<std::string>& command, const ChildLimits& limits,
+                              const Wiring& wiring) {
   TRACEWEIR_TRY(failure, make_pipe());
-  const Command prepared(command, limits.scratch);
+  const Command prepared(command);
   pid_t pid = -1;
   {
     // Held over the fork, so that stop() either sees this child or keeps it from starting.
     const std::lock_guard lock(mutex_);
     if (stopped_) return fail(ErrorCode::queue_full, "the service is stopping");
-    pid = spawn(prepared, limits, {nothing.get(), out, err, failure.write.get()});
+    pid = spawn(prepared, limits, wiring, failure.write.get());
     if (pid < 0) return cannot_start(command.front(), errno);
     running_.insert(pid);
   }
@@ -142,12 +200,16 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
   return cannot_start(command.front(), number);
 }
 
-Result<ChildEnd> Children::run(const std::vector<std::string>& command, const ChildLimits& limits) {
+Result<ChildEnd> Children::run(const std::vector<std::string>& command, const ChildLimits& limits,
+                               const ChildFiles& files) {
   TRACEWEIR_TRY(out, make_pipe());
   TRACEWEIR_TRY(err, make_pipe());
-  TRACEWEIR_TRY(pid, start(command, limits, out.write.get(), err.write.get()));
+  TRACEWEIR_TRY(word, make_pipe());
+  const Wiring wiring = {files.input, out.write.get(), err.write.get(), word.write.get(), files.scratch};
+  TRACEWEIR_TRY(pid, start(command, limits, wiring));
   out.write.close();
   err.write.close();
+  word.write.close();
   Descriptor pidfd(pidfd_of(pid));
   if (pidfd.get() < 0) {
     const int number = errno;
@@ -155,11 +217,14 @@ Result<ChildEnd> Children::run(const std::vector<std::string>& command, const Ch
     reap(pid);
     return cannot_start(command.front(), number);
   }
-  ChildEnd end = Watch(pid, std::move(pidfd), std::move(out.read), std::move(err.read)).until_end(limits);
+  Ends ends{std::move(out.read), std::move(err.read), std::move(word.read)};
+  ChildEnd end = Watch(pid, std::move(pidfd), std::move(ends)).until_end(limits);
   const int status = reap(pid);
   if (end.how != ChildEnd::How::exited) return end;
   if (WIFSIGNALED(status)) end.how = stopped() ? ChildEnd::How::stopped : ChildEnd::How::signalled;
   end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  // One that ended by itself may have read its input: without its word nothing of it is believed.
+  if (end.how == ChildEnd::How::exited && !is_met(limits.sandbox, end.sandbox)) end.how = ChildEnd::How::unguarded;
   return end;
 }
 

@@ -4,15 +4,18 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace traceweir::analysis {
 
@@ -20,11 +23,20 @@ struct ChildLimits {
   std::chrono::milliseconds time_max;  ///< wall; CPU time is limited to the same, in whole seconds
   std::uint64_t memory_bytes_max;      ///< address space; 0: no limit
   std::uint64_t descriptors_max;
-  std::size_t out_bytes_max;        ///< more of stdout ends the child
-  std::size_t err_bytes_max;        ///< the last ones of stderr are kept
-  std::string scratch;              ///< a folder of the child's own, as its TMPDIR; empty: it may write no file at all
-  std::uint64_t scratch_bytes_max;  ///< of one file there
+  std::size_t out_bytes_max;     ///< more of stdout ends the child
+  std::size_t err_bytes_max;     ///< the last ones of stderr are kept
+  std::uint64_t file_bytes_max;  ///< of a file that it writes; 0: it may write none
+  sandbox::Parts sandbox{};      ///< what it must have applied before it reads; nothing: its word is not asked for
 };
+
+/// What the child gets beside its pipes. The caller owns them.
+struct ChildFiles {
+  int input;         ///< its stdin
+  int scratch = -1;  ///< where it may unpack (sandbox/contract.hpp); -1: nowhere
+};
+
+/// What the child gets as its descriptors 0, 1, … (sandbox/contract.hpp); -1: that one is closed.
+using Wiring = std::array<int, 5>;
 
 /// How a child ended. Whatever it is, no process of it is left.
 struct ChildEnd {
@@ -34,27 +46,29 @@ struct ChildEnd {
     timed_out,      ///< killed by us: wall time
     too_talkative,  ///< killed by us: out_bytes_max
     stopped,        ///< killed by stop()
+    unguarded,      ///< killed by us, or not believed: without the sandbox that was asked for
   };
   How how = How::exited;
   int code = 0;
   std::string out;
   std::string err;
+  std::optional<sandbox::Parts> sandbox;  ///< its word, where the kernel confirms it; nothing: it gave none
 };
 
 /// All children that run, so that they can be ended together.
 /// Thread: run() blocks and may be called from several threads; stop() from any.
 class Children {
  public:
-  /// Runs command[0] (a path) with these arguments, an environment of TMPDIR at most, `/` as its folder, /dev/null as
-  /// stdin and nothing else open but its two pipes. Errors: io_failed (it cannot be started), queue_full (stop() was
-  /// called before).
-  Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits);
+  /// Runs command[0] (a path) with these arguments, no environment, `/` as its folder and nothing open but its files,
+  /// two pipes for what it says and one for its word about the sandbox (sandbox/contract.hpp).
+  /// Errors: io_failed (it cannot be started), queue_full (stop() was called before).
+  Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits, const ChildFiles& files);
 
   /// Kills all children and lets no further one start.
   void stop();
 
  private:
-  Result<pid_t> start(const std::vector<std::string>& command, const ChildLimits& limits, int out, int err);
+  Result<pid_t> start(const std::vector<std::string>& command, const ChildLimits& limits, const Wiring& wiring);
   int reap(pid_t pid);
   [[nodiscard]] bool stopped() const;
 

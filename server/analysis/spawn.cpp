@@ -31,7 +31,7 @@ bool limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
 bool apply(const ChildLimits& limits) {
   // Whole seconds, rounded up. At the soft limit comes SIGXCPU, by which we know the cause; a second later SIGKILL.
   const auto seconds = static_cast<rlim_t>((limits.time_max.count() + 999) / 1000);
-  const rlim_t files = limits.scratch.empty() ? 0 : limits.scratch_bytes_max;
+  const rlim_t files = limits.file_bytes_max;
   return limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, files, files) &&
          limit(RLIMIT_NOFILE, limits.descriptors_max, limits.descriptors_max) &&
          limit(RLIMIT_CPU, seconds, seconds + 1) &&
@@ -48,26 +48,33 @@ bool reset_signals() {
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-/// First out of the way of 0 to 2, in case the service itself was started without them.
-bool place(const Plumbing& plumbing) {
-  const int in = ::fcntl(plumbing.in, F_DUPFD_CLOEXEC, 3);
-  const int out = ::fcntl(plumbing.out, F_DUPFD_CLOEXEC, 3);
-  const int err = ::fcntl(plumbing.err, F_DUPFD_CLOEXEC, 3);
-  return in >= 0 && out >= 0 && err >= 0 && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(err, 2) == 2;
+/// First out of the way of each other's places, then each to its own. What they came from goes with the exec.
+bool place(const Wiring& wiring) {
+  Wiring aside{};
+  for (std::size_t i = 0; i < wiring.size(); ++i) {
+    aside[i] = wiring[i] < 0 ? -1 : ::fcntl(wiring[i], F_DUPFD_CLOEXEC, static_cast<int>(wiring.size()));
+    if (wiring[i] >= 0 && aside[i] < 0) return false;
+  }
+  if (::close_range(0, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
+  for (std::size_t i = 0; i < aside.size(); ++i)
+    if (aside[i] >= 0 && ::dup2(aside[i], static_cast<int>(i)) < 0) return false;
+  return true;
 }
 
 /// A child that outlives the service would work for nobody.
 bool die_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent; }
 
-[[noreturn]] void become(const Command& command, const ChildLimits& limits, const Plumbing& plumbing, pid_t parent) {
-  const int failure = ::fcntl(plumbing.failure, F_DUPFD_CLOEXEC, 3);
+[[noreturn]] void become(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure,
+                         pid_t parent) {
+  const int tell = ::fcntl(failure, F_DUPFD_CLOEXEC, static_cast<int>(wiring.size()));
   if (::setsid() >= 0 && die_with(parent) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && reset_signals() &&
-      place(plumbing) && ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0 && ::chdir("/") == 0 && apply(limits)) {
+      place(wiring) && ::chdir("/") == 0 && apply(limits)) {
     ::umask(077);
-    ::execve(command.program(), command.arguments(), command.environment());
+    constexpr std::array<char*, 1> no_environment = {nullptr};
+    ::execve(command.program(), command.arguments(), no_environment.data());
   }
   const int number = errno;
-  const ssize_t told = ::write(failure, &number, sizeof number);
+  const ssize_t told = ::write(tell, &number, sizeof number);
   ::_exit(told < 0 ? 126 : 127);
 }
 
@@ -93,18 +100,15 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-Command::Command(std::vector<std::string> words, const std::string& scratch)
-    : words_(std::move(words)), tmpdir_("TMPDIR=" + scratch) {
+Command::Command(std::vector<std::string> words) : words_(std::move(words)) {
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
-  if (!scratch.empty()) environment_.push_back(tmpdir_.data());
-  environment_.push_back(nullptr);
 }
 
-pid_t spawn(const Command& command, const ChildLimits& limits, const Plumbing& plumbing) {
+pid_t spawn(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) become(command, limits, plumbing, parent);
+  if (pid == 0) become(command, limits, wiring, failure, parent);
   return pid;
 }
 

@@ -38,29 +38,18 @@ Result<Pipe> make_pipe();
 /// A program that was prepared for exec before the fork, since nothing may be allocated after it.
 class Command {
  public:
-  /// `scratch` becomes TMPDIR, the one variable of the environment; empty: there is none.
-  Command(std::vector<std::string> words, const std::string& scratch);
+  explicit Command(std::vector<std::string> words);
   [[nodiscard]] char* const* arguments() const { return pointers_.data(); }
-  [[nodiscard]] char* const* environment() const { return environment_.data(); }
   [[nodiscard]] const char* program() const { return words_.front().c_str(); }
 
  private:
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
-  std::string tmpdir_;
-  std::vector<char*> environment_;
 };
 
-/// What the child gets as its first three descriptors, and where it tells why it could not start.
-struct Plumbing {
-  int in;
-  int out;
-  int err;
-  int failure;
-};
-
-/// Forks; the child applies the limits and becomes the command. Returns its id, or -1 with errno set.
-/// The child writes an errno to plumbing.failure if anything fails before the command runs; else that pipe just ends.
-pid_t spawn(const Command& command, const ChildLimits& limits, const Plumbing& plumbing);
+/// Forks; the child applies the limits and becomes the command, with no environment at all. Returns its id, or -1 with
+/// errno set. The child writes an errno to `failure` if anything fails before the command runs; else that pipe just
+/// ends.
+pid_t spawn(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure);
 
 }  // namespace traceweir::analysis

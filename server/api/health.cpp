@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "analyzer/core/version.hpp"
 #include "server/api/handlers.hpp"
 #include "server/wire/json.hpp"
@@ -17,7 +19,14 @@ Result<http::Response> get_ready(const http::Request&, Services& services) {
   const Result<void> store = services.store.ready();
   const Result<void> disk = services.spool.check_headroom();
   const bool ready = store && disk;
-  const wire::Json json = {{"status", ready ? "ready" : "not_ready"}, {"store", state(store)}, {"disk", state(disk)}};
+  const int landlock = services.sandbox.landlock_abi;
+  const wire::Json json = {
+      {"status", ready ? "ready" : "not_ready"},
+      {"store", state(store)},
+      {"disk", state(disk)},
+      {"sandbox",
+       {{"seccomp", services.sandbox.seccomp},
+        {"landlock", landlock == 0 ? wire::Json(false) : wire::Json(fmt::format("abi {}", landlock))}}}};
   auto response = http::respond(ready ? http::Status::ok : http::Status::unavailable, json_type, wire::dump(json));
   return ready ? response : response.set("Retry-After", "5");
 }

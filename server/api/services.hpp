@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/sandbox.hpp"
 #include "server/http/body.hpp"
 #include "server/http/problem.hpp"
 #include "server/http/request.hpp"
@@ -40,6 +41,7 @@ struct Services {
   ApiLimits limits;
   std::function<store::Timestamp()> now;
   std::function<std::string()> new_id;
+  sandbox::Parts sandbox;  ///< what every analysing child is locked in with
 };
 
 /// A handler that blocks: it is run on a worker and answers there. Errors become problems.

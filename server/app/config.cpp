@@ -56,6 +56,20 @@ ConfigKey time_key(std::string_view name, std::string_view help, Field field) {
           [field](Config config) { return show_time(field(config)); }};
 }
 
+constexpr Word<SandboxNeed> sandbox_words[] = {{SandboxNeed::best_effort, "best_effort"},
+                                               {SandboxNeed::required, "required"}};
+
+ConfigKey sandbox_key() {
+  return {"sandbox", "best_effort, or required: no start without seccomp and Landlock",
+          [](Config& config, std::string_view text) -> Result<void> {
+            const auto need = value_of(sandbox_words, text);
+            if (!need) return fail(ErrorCode::bad_config, "best_effort or required was expected");
+            config.sandbox = *need;
+            return {};
+          },
+          [](const Config& config) { return std::string(word_of(sandbox_words, config.sandbox)); }};
+}
+
 /// The keys of the service itself. The lambdas name the field; the makers above know how to read and show it (of a
 /// copy: a field is named once, as something that can be set).
 std::vector<ConfigKey> service_keys() {
@@ -93,6 +107,7 @@ std::vector<ConfigKey> service_keys() {
       bytes_key(
           "scratch_bytes_max", "one file that an analysis unpacks",
           [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }),
+      sandbox_key(),
       count_key(
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),

@@ -13,12 +13,19 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/core/words.hpp"
 #include "server/analysis/analysis.hpp"
 #include "server/api/services.hpp"
 #include "server/http/limits.hpp"
 #include "server/spool/spool.hpp"
 
 namespace traceweir::app {
+
+/// What a kernel without seccomp or Landlock means for the service.
+enum class SandboxNeed {
+  best_effort,  ///< a warning in the log and in /readyz
+  required,     ///< it does not start
+};
 
 struct Config {
   std::string listen = "127.0.0.1:8080";
@@ -27,6 +34,7 @@ struct Config {
   std::string analysis_program;   ///< empty: `traceweir` beside this program
   unsigned analysis_workers = 0;  ///< analyses at a time; 0: one per core
   std::size_t queue_depth_max = 64;
+  SandboxNeed sandbox = SandboxNeed::best_effort;
   std::chrono::seconds stop_time_max{20};
 
   http::HttpLimits http;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "analyzer/core/version.hpp"
+#include "sandbox/sandbox.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
 #include "server/app/first_token.hpp"
@@ -58,6 +59,25 @@ Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, sto
   return {};
 }
 
+/// Starts a child to find out what it can lock itself in with, and holds every later child to that.
+/// Errors: bad_config (required and not there), io_failed (the program cannot be started).
+Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed need) {
+  TRACEWEIR_TRY(parts, analysis.demand_sandbox());
+  const bool whole = parts.seccomp && parts.landlock_abi > 0;
+  if (!whole && need == SandboxNeed::required)
+    return fail(ErrorCode::bad_config,
+                fmt::format("sandbox = required, but the analysing child has {}; give the service a kernel (and a "
+                            "container) with seccomp and Landlock, or set sandbox = best_effort",
+                            sandbox::describe(parts)));
+  if (!whole)
+    log(LogLevel::warning, "sandbox_incomplete",
+        {{"active", sandbox::describe(parts)},
+         {"detail",
+          "uploads are read by a process that is not locked in as it should be: limits on time and memory "
+          "hold, but a flaw in a reader could reach this host's files or network"}});
+  return parts;
+}
+
 /// Ends what works: on every way out of serve() nothing may still run when the parts that it uses go.
 struct EndOfWork {
   analysis::Analysis& analysis;
@@ -98,6 +118,7 @@ Result<void> serve(const Config& config) {
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
   TRACEWEIR_TRY(program, program_of(config));
   analysis::Analysis analysis(program, config.analysis, config.data_dir + "/spool/scratch");
+  TRACEWEIR_TRY(sandbox, settle_sandbox(analysis, config.sandbox));
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
   pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now}, analysts, log_run_error);
@@ -108,14 +129,15 @@ Result<void> serve(const Config& config) {
     meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
     log_access(record);
   };
-  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid};
+  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid, sandbox};
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http,
                                                 http::Router(api::routes(), services), spool::new_uuid, on_answer}));
   log(LogLevel::info, "started",
       {{"version", version},
        {"listen", fmt::format("{}:{}", endpoint.address, listener.port())},
-       {"data_dir", config.data_dir}});
+       {"data_dir", config.data_dir},
+       {"sandbox", sandbox::describe(sandbox)}});
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
   //    unfinished in the store and are taken up at the next start.

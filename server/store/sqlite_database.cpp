@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "server/store/sqlite_migrate.hpp"
 
@@ -17,12 +19,21 @@ tl::unexpected<Error> unavailable(const std::filesystem::path& file, std::string
   return fail(ErrorCode::store_unavailable, "store " + file.string() + ": " + std::string(why));
 }
 
+constexpr std::chrono::milliseconds leftover_lock_time_max{1000};
+constexpr std::chrono::milliseconds leftover_lock_pause{10};
+
 /// The descriptor of a lock file that only one process at a time holds. The kernel lets go of it with the process, so a
 /// killed service leaves nothing behind. The file stays: deleting it would let two processes lock two files.
 Result<FileDescriptor> lock_service(const std::filesystem::path& file) {
   const std::string path = file.string() + ".lock";
   FileDescriptor lock(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.number() < 0) return unavailable(file, path + ": " + std::strerror(errno));
+  // A child that a killed service was just starting holds its lock for a moment longer.
+  const auto until = std::chrono::steady_clock::now() + leftover_lock_time_max;
+  while (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= until) break;
+    std::this_thread::sleep_for(leftover_lock_pause);
+  }
   if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) return unavailable(file, "another service is using it");
   return unavailable(file, path + ": " + std::strerror(errno));

@@ -1,6 +1,5 @@
 """Nothing that was acknowledged is lost: kill -9, restarts, a service that stops while it works."""
 import concurrent.futures
-import pathlib
 import signal
 import subprocess
 import tempfile
@@ -8,7 +7,7 @@ import threading
 import time
 import unittest
 
-from service import BIN, Service, sha, trace
+from service import BIN, Service, sha, stand_in, trace
 
 
 class Restarts(unittest.TestCase):
@@ -41,9 +40,7 @@ class Restarts(unittest.TestCase):
 
     def test_more_runs_than_the_queue_holds_are_taken_up_after_a_restart(self):
         with tempfile.TemporaryDirectory() as folder:
-            analyzer = pathlib.Path(folder) / "analyzer"
-            analyzer.write_text("#!/bin/sh\nexec sleep 600\n")
-            analyzer.chmod(0o755)
+            analyzer = stand_in(folder, "exec sleep 600")
             with Service(queue_depth_max=2, analysis_workers=1, analysis_program=analyzer) as service:
                 token = service.token()
                 with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -89,9 +86,7 @@ class Restarts(unittest.TestCase):
 
     def test_sigterm_answers_those_who_wait(self):
         with tempfile.TemporaryDirectory() as folder:
-            for_ever = pathlib.Path(folder) / "analyzer"
-            for_ever.write_text("#!/bin/sh\nexec sleep 600\n")
-            for_ever.chmod(0o755)
+            for_ever = stand_in(folder, "exec sleep 600")
             with Service(stop_time_max="2 s", analysis_program=for_ever) as service:
                 token, answers = service.token(), []
                 upload = threading.Thread(target=lambda: answers.append(service.upload(token, self.trace, sha(1))))
@@ -126,9 +121,7 @@ class Restarts(unittest.TestCase):
 
     def test_a_full_queue_is_said_at_once(self):
         with tempfile.TemporaryDirectory() as folder:
-            for_ever = pathlib.Path(folder) / "analyzer"
-            for_ever.write_text("#!/bin/sh\nexec sleep 600\n")
-            for_ever.chmod(0o755)
+            for_ever = stand_in(folder, "exec sleep 600")
             with Service(queue_depth_max=1, analysis_workers=1, analysis_program=for_ever) as service:
                 token = service.token()
                 self.assertEqual(service.upload(token, self.trace, sha(1), wait=0).status, 202)

@@ -131,6 +131,15 @@ def trace(*arguments, name="trace.json") -> bytes:
         return path.read_bytes()
 
 
+def stand_in(folder, script: str) -> pathlib.Path:
+    """A shell script in the place of the analyzer. The service first starts it without an upload, to see what it locks
+    itself in with; that one ends at once."""
+    path = pathlib.Path(folder) / "analyzer"
+    path.write_text(f"#!/bin/sh\n[ -n \"$(head -c 1)\" ] || exit 0\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
 def run(program: str, *arguments, env=None, cwd=None) -> subprocess.CompletedProcess:
     """Runs one of our programs; its output is text."""
     return subprocess.run([BIN / program, *map(str, arguments)], capture_output=True, text=True, env=env, cwd=cwd,

@@ -74,7 +74,7 @@ std::string says(std::string_view text, int exit_code) {
 }  // namespace
 
 TEST_CASE("analysis: a report comes back with the client's name and our hash") {
-  const StandIn child(says(report_text("trace file.json"), 0));  // as the file is called on our disk
+  const StandIn child(says(report_text("-"), 0));  // the child does not know a name
   AnalysisOptions options;
   options.name = "../dir/run\n1.json";
   options.sha256 = std::string(64, 'a');
@@ -108,8 +108,10 @@ TEST_CASE("analysis: the arguments arrive as they are") {
   options.skip_steps = -2;
   const auto failed = child.run(quick(), options);
   REQUIRE_FALSE(failed);
-  CHECK(failed.error().message.find("[analyze][--json][--window=--version][--steps=$(reboot)*; `id`][--skip=-2][--][" +
-                                    child.trace.string() + "]") != std::string::npos);
+  CHECK(failed.error().message.find(
+            "[analyze][--json][--child][--window=--version][--steps=$(reboot)*; `id`][--skip=-2][--][-]") !=
+        std::string::npos);
+  CHECK(failed.error().message.find(child.folder.string()) == std::string::npos);  // no path of ours
   options.steps = std::string("a\0b", 3);
   CHECK(child.run(quick(), options).error().code == ErrorCode::bad_query);
 }
@@ -126,8 +128,8 @@ TEST_CASE("analysis: what the child can see") {
   const std::string message = child.run(quick()).error().message;
   CAPTURE(message);
   const auto holds = [&](std::string_view part) { return message.find(part) != std::string::npos; };
-  CHECK(holds("cwd=/ secret= stdin= core=0 files=64 nnp=1 "));
-  CHECK(holds("fds=0 1 10 2 3  session=own"));  // 10: the shell's script; 3: the pipe that this list comes through
+  CHECK(holds("cwd=/ secret= stdin={} core=0 files=64 nnp=1 "));
+  CHECK(holds("fds=0 1 10 2 3 4  session=own"));  // 10: the shell's script; 4: the pipe that this list comes through
   ::unsetenv("TRACEWEIR_TEST_SECRET");
 }
 
@@ -142,6 +144,8 @@ TEST_CASE("analysis: how a child can end") {
     return says(R"({"error":{"code":")" + std::string(code) + R"(","message":"row 7: no ts"}})", 3);
   };
   const Row rows[] = {
+      {"our disk is full", refusal("disk_full"), ErrorCode::disk_full, "row 7: no ts"},
+      {"our disk", refusal("io_failed"), ErrorCode::io_failed, "row 7: no ts"},
       {"malformed", refusal("malformed_trace"), ErrorCode::malformed_trace, "row 7: no ts"},
       {"unknown format", refusal("unknown_format"), ErrorCode::unknown_format, "row 7: no ts"},
       {"not a trace", refusal("not_a_trace"), ErrorCode::not_a_trace, "row 7: no ts"},
@@ -167,7 +171,7 @@ TEST_CASE("analysis: how a child can end") {
       {"the CPU limit's signal", "kill -XCPU $$", ErrorCode::analysis_timeout, "analysis_time_max = 20000 ms"},
       {"no memory", "echo \"terminate called: what(): std::bad_alloc\" >&2; kill -ABRT $$", ErrorCode::analysis_failed,
        "ran out of memory"},
-      {"writing a file", "echo x > \"${5%/*}/written\"; exit 9", ErrorCode::analysis_failed, "SIGXFSZ"},
+      {"writing a file", "echo x > \"${0%/*}/written\"; exit 9", ErrorCode::analysis_failed, "SIGXFSZ"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -249,7 +253,7 @@ TEST_CASE("analysis: a stop ends the children that run, and lets none start") {
 
 TEST_CASE("analysis: several children at once keep their answers apart") {
   const StandIn child(
-      "printf '{\"error\":{\"code\":\"malformed_trace\",\"message\":\"%s\"}}' \"${3#--steps=}\"; exit 3");
+      "printf '{\"error\":{\"code\":\"malformed_trace\",\"message\":\"%s\"}}' \"${4#--steps=}\"; exit 3");
   const Analysis analysis(child.program, quick());
   std::vector<std::future<Result<report::Report>>> running;
   for (int i = 0; i < 16; ++i) {

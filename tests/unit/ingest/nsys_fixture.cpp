@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "analyzer/ingest/nsys_sqlite.hpp"
+#include "analyzer/ingest/trace_input.hpp"
 
 namespace traceweir::test {
 
@@ -47,9 +48,9 @@ void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
 }
 
 Result<std::vector<timeline::Timeline>> read_nsys(const std::filesystem::path& path) {
-  std::error_code absent;
-  const auto bytes = std::filesystem::file_size(path, absent);
-  return ingest::read_nsys_sqlite({.path = path, .bytes = absent ? 0 : bytes, .compression = {}, .head = {}}, {});
+  TRACEWEIR_TRY(input, ingest::TraceInput::open(path));
+  // What is no database gets no further than its reader there, which says why.
+  return ingest::is_nsys_sqlite(input.head()) ? ingest::read_trace(input) : ingest::read_nsys_sqlite(input);
 }
 
 timeline::Timeline rank_of(const std::string& sql) {

@@ -5,7 +5,9 @@
 #include <random>
 
 #include "analyzer/ingest/nsys_schema.hpp"
+#include "analyzer/ingest/open_file.hpp"
 #include "analyzer/ingest/sqlite_file.hpp"
+#include "analyzer/ingest/sqlite_header.hpp"
 #include "tests/unit/ingest/nsys_fixture.hpp"
 
 using namespace traceweir;
@@ -157,7 +159,10 @@ TEST_CASE("nsys: a database that is not whole is refused") {
     CHECK(read.error().code == ErrorCode::malformed_trace);
     return read.error().message;
   };
-  CHECK(code_of("").find("header") != std::string::npos);
+  write_bytes(path, "");
+  CHECK(read_nsys(path).error().code == ErrorCode::empty_upload);
+  const ingest::File empty = ingest::File::open(path).value();
+  CHECK(ingest::check_sqlite_header(empty.descriptor()).error().message.find("header") != std::string::npos);
   CHECK(code_of(good.substr(0, 50)).find("header") != std::string::npos);
   CHECK(code_of(good.substr(0, good.size() - 1)).find("cut off") != std::string::npos);
   CHECK(code_of(good.substr(0, good.size() / 2)).find("cut off") != std::string::npos);
@@ -195,8 +200,9 @@ TEST_CASE("nsys: any path is a path") {
 
 TEST_CASE("sqlite_file: every limit is enforced") {
   const Database database(small_export());
+  const ingest::File opened = ingest::File::open(database.path()).value();
   const auto refused = [&](const ingest::SqliteLimits& limits) {
-    const auto file = ingest::SqliteFile::open(database.path(), ingest::nsys::readable_tables(), limits);
+    const auto file = ingest::SqliteFile::open(opened.descriptor(), ingest::nsys::readable_tables(), limits);
     REQUIRE_FALSE(file.has_value());
     return file.error();
   };
@@ -213,14 +219,15 @@ TEST_CASE("sqlite_file: every limit is enforced") {
   limits = {};
   limits.heap_bytes_max = 40'000;
   CHECK(refused(limits).message.find("more memory") != std::string::npos);
-  CHECK(ingest::SqliteFile::open(database.path(), ingest::nsys::readable_tables()).has_value());
+  CHECK(ingest::SqliteFile::open(opened.descriptor(), ingest::nsys::readable_tables()).has_value());
 }
 
 // Why: the authorizer is the last wall: even a query of ours could not reach another table or call a function.
 TEST_CASE("sqlite_file: only what was asked for can be read") {
   const Database database("CREATE TABLE ours (a INTEGER); INSERT INTO ours VALUES (7); CREATE TABLE theirs (b);");
   constexpr std::string_view readable[] = {"OURS"};
-  auto file = ingest::SqliteFile::open(database.path(), readable);
+  const ingest::File opened = ingest::File::open(database.path()).value();
+  auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
   REQUIRE(file.has_value());
   CHECK(file->has_table("Ours"));
   CHECK_FALSE(file->has_table("theirs"));
