@@ -14,12 +14,14 @@ find_package(zstd 1.5 REQUIRED)
 # SQLite: Nsight Systems exports (C API: hardened opening, hot loop) and, through SQLiteCpp, the embedded store.
 find_package(SQLite3 3.40 REQUIRED)
 find_package(SQLiteCpp 3.2 REQUIRED)
+# libpqxx: the Postgres store. 6.4 has a pkg-config file only; the source keeps to what 6.4 and 7.x have in common.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libpqxx REQUIRED IMPORTED_TARGET libpqxx>=6.4)
 # Boost: Beast and Asio (HTTP), URL (targets and queries), Math (Student's t, normal). 1.81 is the first with Boost.URL.
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS url)
 # OpenSSL: SHA-256, random token secrets, constant-time compare.
 find_package(OpenSSL 3.0 REQUIRED)
 # toml++: the policy file and the service's configuration.
-find_package(PkgConfig REQUIRED)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus>=3.0)
 # libseccomp: the filter of the analysing child's system calls, by name and for every architecture.
 pkg_check_modules(libseccomp REQUIRED IMPORTED_TARGET libseccomp>=2.5)

@@ -14,7 +14,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<form>["<])(?P<path>[^">]+)[">]')
 LIBRARIES = {
     "boost/asio": "boost.asio", "boost/beast": "boost.beast", "boost/url": "boost.url", "boost/math": "boost.math",
     "boost/system": "boost.asio", "boost/": "boost.other", "CLI/": "cli11", "doctest/": "doctest", "fmt/": "fmt",
-    "nlohmann/": "nlohmann", "openssl/": "openssl", "rapidcheck": "rapidcheck", "simdjson": "simdjson",
+    "nlohmann/": "nlohmann", "openssl/": "openssl", "pqxx/": "pqxx", "rapidcheck": "rapidcheck", "simdjson": "simdjson",
     "prometheus/": "prometheus", "seccomp.h": "seccomp", "spdlog/": "spdlog", "sqlite3.h": "sqlite", "SQLiteCpp/": "sqlite", "tl/": "tl",
     "toml": "toml", "zlib.h": "zlib", "zstd": "zstd",
 }

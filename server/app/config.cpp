@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "server/app/config_values.hpp"
+#include "server/store/store.hpp"
 
 namespace traceweir::app {
 namespace {
@@ -70,6 +71,16 @@ ConfigKey sandbox_key() {
           [](const Config& config) { return std::string(word_of(sandbox_words, config.sandbox)); }};
 }
 
+/// Shown without its password.
+ConfigKey store_key() {
+  return {"store", "sqlite:PATH or postgresql://USER@HOST/DATABASE; default sqlite:DATA_DIR/traceweir.db",
+          [](Config& config, std::string_view text) -> Result<void> {
+            config.store = text;
+            return {};
+          },
+          [](const Config& config) { return store::shown_url(config.store); }};
+}
+
 /// The keys of the service itself. The lambdas name the field; the makers above know how to read and show it (of a
 /// copy: a field is named once, as something that can be set).
 std::vector<ConfigKey> service_keys() {
@@ -78,8 +89,7 @@ std::vector<ConfigKey> service_keys() {
           "listen", "address and port to serve on", [](Config & c) -> auto& { return c.listen; }),
       text_key(
           "data_dir", "folder of spool, blobs and the default store", [](Config & c) -> auto& { return c.data_dir; }),
-      text_key(
-          "store", "sqlite:PATH; default sqlite:DATA_DIR/traceweir.db", [](Config & c) -> auto& { return c.store; }),
+      store_key(),
       text_key(
           "analysis_program", "the traceweir program; default: beside traceweird",
           [](Config & c) -> auto& { return c.analysis_program; }),

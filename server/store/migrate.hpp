@@ -1,4 +1,4 @@
-// For: which migration comes next, on any database. Not for: running SQL (sqlite_migrate.hpp).
+// For: which migration comes next, on any database. Not for: running SQL (sqlite_migrate.hpp, postgres_migrate.hpp).
 // A migration is a file schema/<engine>/V<number>__<what>.sql, embedded into the program at build time. Forward only.
 #pragma once
 
@@ -25,6 +25,7 @@ struct AppliedMigration {
 
 /// Shape: versions 1, 2, 3, … without gaps.
 std::span<const Migration> sqlite_migrations();
+std::span<const Migration> postgres_migrations();
 
 /// The migration to apply next, or nullptr when the store is up to date.
 /// Shape:  `known` as above; `applied` in order of version.

@@ -1,25 +1,12 @@
 #include "server/store/sqlite_store.hpp"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <set>
 
+#include "server/store/text_hash.hpp"
+
 namespace traceweir::store {
 namespace {
-
-std::string sha256_hex(std::string_view text) {
-  const std::string bytes(text);
-  unsigned char hash[SHA256_DIGEST_LENGTH];
-  ::SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash);
-  constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : hash) {
-    hex += digits[byte >> 4];
-    hex += digits[byte & 15];
-  }
-  return hex;
-}
 
 void note(Connection& connection, const AuditEntry& entry) {
   connection.execute("INSERT INTO audit (at_us, project, actor, action, detail) VALUES (?1, ?2, ?3, ?4, ?5)", entry.at,

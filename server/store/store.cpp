@@ -1,6 +1,8 @@
 #include "server/store/store.hpp"
 
 #include "analyzer/core/words.hpp"
+#include "server/store/postgres_store.hpp"
+#include "server/store/postgres_url.hpp"
 #include "server/store/sqlite_store.hpp"
 
 namespace traceweir::store {
@@ -23,7 +25,8 @@ struct Engine {
   Result<std::unique_ptr<Store>> (*open)(std::string_view address, Opening opening);
 };
 
-constexpr Engine engines[] = {{"sqlite:", &open_sqlite_store}};
+constexpr Engine engines[] = {
+    {"sqlite:", &open_sqlite_store}, {"postgresql://", &open_postgres_store}, {"postgres://", &open_postgres_store}};
 
 /// The part of a URL that may be shown: what follows it can hold a password.
 std::string scheme_of(std::string_view url) { return std::string(url.substr(0, url.find(':'))); }
@@ -42,7 +45,11 @@ std::optional<RunStatus> run_status_of(std::string_view word) { return value_of(
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening) {
   for (const Engine& engine : engines)
     if (url.starts_with(engine.scheme)) return engine.open(url.substr(engine.scheme.size()), opening);
-  return fail(ErrorCode::bad_config, "store: \"" + scheme_of(url) + "\" is no store of this program; use sqlite:PATH");
+  return fail(ErrorCode::bad_config, "store: \"" + scheme_of(url) +
+                                         "\" is no store of this program; use sqlite:PATH or " +
+                                         "postgresql://USER@HOST/DATABASE");
 }
+
+std::string shown_url(std::string_view url) { return without_password(url); }
 
 }  // namespace traceweir::store

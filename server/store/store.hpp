@@ -257,10 +257,13 @@ class Store {
 /// A service excludes other services from an embedded store; commands (`token create`) open it beside a running one.
 enum class Opening { service, beside_service };
 
-/// Opens `sqlite:PATH` and brings its schema up to date. `:memory:` is refused: a store that forgets is none.
-/// Errors: bad_config (a URL of no store that we know, named), store_unavailable (cannot be opened, is locked by
-/// another
-///         service, or has a newer schema than this program).
+/// Opens `sqlite:PATH` or `postgresql://USER@HOST/DATABASE` and brings its schema up to date. `:memory:` is refused: a
+/// store that forgets is none. No message has a password of the URL in it.
+/// Errors: bad_config (a URL of no store that we know, named), store_unavailable (cannot be opened or reached, is used
+///         by another service, or has a newer schema than this program).
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening);
+
+/// `url` as it may be printed: *** in place of a password.
+std::string shown_url(std::string_view url);
 
 }  // namespace traceweir::store

@@ -1,6 +1,5 @@
 // What was acknowledged is there after the writer was killed or the disk was full, and nothing is there by halves.
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,15 +187,11 @@ TEST_CASE("store: kill -9 in the middle of writes loses nothing that was acknowl
 
 namespace {
 
-/// Writes runs of 64 KiB until no file may grow any more; then with room again.
-void write_until_full(const std::string& url, int pipe) {
-  auto store = open_store(url, Opening::service);
+/// Writes runs of 64 KiB until there is no room any more; then with room again.
+void write_until_full(StoreUnderTest& under_test, int pipe) {
+  auto store = open_store(under_test.url(), Opening::service);
   if (!store) return say(pipe, "E " + store.error().message);
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  const rlimit small{rlim_t{4} << 20, limit.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &small);
+  under_test.fill_disk();
   RunHead head = full_head("x");
   ErrorCode code = ErrorCode::internal;
   for (int i = 0; code == ErrorCode::internal && i < 1'000; ++i) {
@@ -211,7 +206,7 @@ void write_until_full(const std::string& url, int pipe) {
   }
   say(pipe, "C " + std::string(word(code)));
   say(pipe, (*store)->ready() ? "R ready" : "E not ready");
-  ::setrlimit(RLIMIT_FSIZE, &limit);
+  under_test.free_disk();
   // The same upload again, as a client would retry it.
   const auto again = (*store)->begin_run(head, upload_of("blob-" + head.id));
   if (!again) return say(pipe, "E " + again.error().message);
@@ -223,7 +218,7 @@ void write_until_full(const std::string& url, int pipe) {
 TEST_CASE("store: a full disk is an error of its own, and the store goes on when there is room") {
   on_each_store([](StoreUnderTest& under_test) {
     add_project(*under_test.open());
-    Writer writer([&](int pipe) { write_until_full(under_test.url(), pipe); });
+    Writer writer([&](int pipe) { write_until_full(under_test, pipe); });
     const auto lines = writer.end();
     CHECK(with_letter(lines, 'E') == std::set<std::string>{});
     CHECK(with_letter(lines, 'C') == std::set<std::string>{"disk_full"});

@@ -95,7 +95,8 @@ TEST_CASE("store: a newer schema is refused and left alone") {
 
 TEST_CASE("store: URLs of no store are refused, and a password in them is not repeated") {
   for (const char* url :
-       {"", "sqlite", "mysql://root:hunter2@db/x", "/var/lib/store.db", "sqlite:", "sqlite::memory:"}) {
+       {"", "sqlite", "mysql://root:hunter2@db/x", "/var/lib/store.db", "sqlite:", "sqlite::memory:", "postgresql:/x",
+        "postgres://a:hun@ter2@db/x", "postgresql://a:hunter2/3@db/x", "postgresql://a:hunter2%zz@db"}) {
     CAPTURE(url);
     const auto refused = open_store(url, Opening::service);
     CHECK(error_of(refused) == ErrorCode::bad_config);

@@ -1,10 +1,14 @@
 #include "tests/contract/store_under_test.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+
+#include "tests/contract/postgres_under_test.hpp"
 
 namespace traceweir::contract {
 namespace {
@@ -36,14 +40,25 @@ class SqliteUnderTest final : public StoreUnderTest {
     return orphans.executeStep() ? "a row of " + orphans.getColumn(0).getString() + " refers to nothing" : "";
   }
 
+  /// No file of this process may grow beyond 4 MiB.
+  void fill_disk() override {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &room_);
+    const rlimit small{rlim_t{4} << 20, room_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  void free_disk() override { ::setrlimit(RLIMIT_FSIZE, &room_); }
+
  private:
   std::filesystem::path file() const { return folder_ / "store.db"; }
 
   std::filesystem::path folder_;
+  rlimit room_{};
 };
 
 constexpr StoreKind kinds[] = {
     {"sqlite", []() -> std::unique_ptr<StoreUnderTest> { return std::make_unique<SqliteUnderTest>(); }},
+    {"postgres", &make_postgres_under_test},
 };
 
 }  // namespace

@@ -36,6 +36,9 @@ class StoreUnderTest {
   virtual void execute(const char* sql) = 0;
   /// The database's own check of its files; empty: sound.
   virtual std::string damage() = 0;
+  /// From now on this database has room for about 4 MiB, as long as this process lives or until free_disk().
+  virtual void fill_disk() = 0;
+  virtual void free_disk() = 0;
 
   std::unique_ptr<store::Store> open(store::Opening opening = store::Opening::service) const {
     return must(store::open_store(url(), opening));

@@ -54,14 +54,22 @@ TEST_CASE("migrate: what is refused, and the message says why") {
 }
 
 TEST_CASE("migrate: the embedded migrations are numbered without gaps and have a checksum") {
-  std::int64_t version = 0;
-  for (const Migration& migration : sqlite_migrations()) {
-    CAPTURE(migration.name);
-    CHECK(migration.version == ++version);
-    CHECK(migration.sha256.size() == 64);
-    CHECK(migration.sql.starts_with("-- V00"));
-    for (const char* line : {"-- What:", "-- Why:", "-- Units:", "-- Undo:"})
-      CHECK(migration.sql.find(line) != std::string_view::npos);
+  for (const auto migrations : {sqlite_migrations(), postgres_migrations()}) {
+    std::int64_t version = 0;
+    for (const Migration& migration : migrations) {
+      CAPTURE(migration.name);
+      CHECK(migration.version == ++version);
+      CHECK(migration.sha256.size() == 64);
+      CHECK(migration.sql.starts_with("-- V00"));
+      for (const char* line : {"-- What:", "-- Why:", "-- Units:", "-- Undo:"})
+        CHECK(migration.sql.find(line) != std::string_view::npos);
+    }
+    CHECK(version >= 1);
   }
-  CHECK(version >= 1);
+}
+
+TEST_CASE("migrate: both engines have the same migrations, by number and name") {
+  const auto sqlite = sqlite_migrations(), postgres = postgres_migrations();
+  REQUIRE(sqlite.size() == postgres.size());
+  for (std::size_t i = 0; i < sqlite.size(); ++i) CHECK(sqlite[i].name == postgres[i].name);
 }

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "server/store/postgres_store.hpp"
+
+namespace traceweir::store {
+namespace {
+
+/// How much of a line is read in one go.
+constexpr std::int64_t line_piece = 1'000;
+
+using Commits = std::map<std::string_view, Commit>;
+
+/// Each commit once and in the order of their names: a row may be changed once per statement only, and two calls that
+/// lock the same rows in the same order do not wait for each other in a circle.
+Commits merged(std::span<const Commit> commits) {
+  Commits by_sha;
+  for (const Commit& commit : commits) {
+    const auto [known, is_new] = by_sha.try_emplace(commit.sha, commit);
+    if (is_new) continue;
+    Commit& first = known->second;
+    if (first.parents.empty()) first.parents = commit.parents;
+    if (!first.committed_at) first.committed_at = commit.committed_at;
+    if (first.subject.empty()) first.subject = commit.subject;
+    if (first.author.empty()) first.author = commit.author;
+  }
+  return by_sha;
+}
+
+void put_nodes(PostgresConnection& connection, std::int64_t project, const Commits& commits) {
+  std::vector<std::string> shas, subjects, authors;
+  std::vector<std::optional<Timestamp>> times;
+  for (const auto& [sha, commit] : commits) {
+    shas.push_back(commit.sha);
+    times.push_back(commit.committed_at);
+    subjects.push_back(commit.subject);
+    authors.push_back(commit.author);
+  }
+  connection.execute(
+      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author) "
+      "SELECT $1::bigint, n.* FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) AS n "
+      "ON CONFLICT (project_id, sha) DO UPDATE SET "
+      "committed_us = coalesce(commit_node.committed_us, excluded.committed_us), "
+      "subject = CASE WHEN commit_node.subject = '' THEN excluded.subject ELSE commit_node.subject END, "
+      "author = CASE WHEN commit_node.author = '' THEN excluded.author ELSE commit_node.author END",
+      project, shas, times, subjects, authors);
+}
+
+/// The rows of the commits are locked by put_nodes, so nobody else adds parents to them meanwhile.
+void put_parents(PostgresConnection& connection, std::int64_t project, const Commits& commits) {
+  std::vector<std::string> shas, parents;
+  std::vector<std::int64_t> positions;
+  for (const auto& [sha, commit] : commits)
+    for (std::size_t i = 0; i < commit.parents.size(); ++i) {
+      shas.push_back(commit.sha);
+      positions.push_back(static_cast<std::int64_t>(i));
+      parents.push_back(commit.parents[i]);
+    }
+  if (shas.empty()) return;
+  connection.execute(
+      "INSERT INTO commit_parent (project_id, sha, position, parent) "
+      "SELECT $1::bigint, n.sha, n.position, n.parent "
+      "FROM unnest($2::text[], $3::bigint[], $4::text[]) AS n (sha, position, parent) WHERE NOT EXISTS "
+      "(SELECT FROM commit_parent c WHERE c.project_id = $1::bigint AND c.sha = n.sha)",
+      project, shas, positions, parents);
+}
+
+bool knows_commit(PostgresConnection& connection, std::int64_t project, std::string_view sha) {
+  return connection.query("SELECT 1 FROM commit_node WHERE project_id = $1 AND sha = $2", project, sha).next();
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> line_of(PostgresConnection& connection, std::int64_t project,
+                                                         std::string_view sha, std::int64_t limit) {
+  // Each step is a look-up of its own: as a join it would be up to the planner to read all commits for each step.
+  Rows rows = connection.query(
+      "WITH RECURSIVE line (sha, parent, number) AS ("
+      "SELECT sha, parent, 1 FROM commit_parent WHERE project_id = $1::bigint AND sha = $2 AND position = 0 "
+      "UNION ALL SELECT l.parent, (SELECT c.parent FROM commit_parent c WHERE c.project_id = $1::bigint "
+      "AND c.sha = l.parent AND c.position = 0), l.number + 1 "
+      "FROM line l WHERE l.parent IS NOT NULL AND l.number < $3::bigint) "
+      "SELECT sha, parent FROM line WHERE parent IS NOT NULL ORDER BY number",
+      project, sha, limit);
+  std::vector<std::pair<std::string, std::string>> line;
+  while (rows.next()) {
+    auto& [child, parent] = line.emplace_back();
+    rows.read(child, parent);
+  }
+  return line;
+}
+
+Result<void> PostgresStore::put_commits(std::string_view project, std::span<const Commit> commits) {
+  const Commits by_sha = merged(commits);
+  return database_->write([&](PostgresConnection& connection) -> Result<void> {
+    const auto number = project_number(connection, project);
+    if (!number) return fail(ErrorCode::not_found, "project: no such project");
+    if (by_sha.empty()) return {};
+    put_nodes(connection, *number, by_sha);
+    put_parents(connection, *number, by_sha);
+    return {};
+  });
+}
+
+Result<std::optional<Commit>> PostgresStore::commit(std::string_view project, std::string_view sha) {
+  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<Commit>> {
+    Rows row = connection.query(
+        "SELECT c.sha, c.committed_us, c.subject, c.author, n.parent FROM project p "
+        "JOIN commit_node c ON c.project_id = p.id LEFT JOIN commit_parent n ON n.project_id = c.project_id "
+        "AND n.sha = c.sha WHERE p.name = $1 AND c.sha = $2 ORDER BY n.position",
+        project, sha);
+    if (row.count() == 0) return std::nullopt;
+    Commit commit;
+    std::optional<std::string> parent;
+    while (row.next()) {
+      row.read(commit.sha, commit.committed_at, commit.subject, commit.author, parent);
+      if (parent) commit.parents.push_back(*std::move(parent));
+    }
+    return commit;
+  });
+}
+
+Result<std::vector<std::string>> PostgresStore::first_parents(std::string_view project, std::string_view sha,
+                                                              std::int64_t limit) {
+  return database_->read([&](PostgresConnection& connection) -> Result<std::vector<std::string>> {
+    std::vector<std::string> line;
+    const auto number = project_number(connection, project);
+    if (!number || limit <= 0 || !knows_commit(connection, *number, sha)) return line;
+    line.emplace_back(sha);
+    // A graph that a client made up may be a circle: no commit is visited twice.
+    std::set<std::string, std::less<>> visited{line.front()};
+    for (bool ended = false; !ended;) {
+      const auto piece = line_of(connection, *number, line.back(), std::min(line_piece, limit));
+      ended = std::ssize(piece) < line_piece;
+      for (const auto& [child, parent] : piece) {
+        if (std::ssize(line) >= limit || !visited.insert(parent).second) return line;
+        line.push_back(parent);
+      }
+    }
+    return line;
+  });
+}
+
+}  // namespace traceweir::store

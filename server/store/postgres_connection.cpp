@@ -1,0 +1,220 @@
+#include "server/store/postgres_connection.hpp"
+
+#include <pqxx/pqxx>
+
+#include "analyzer/core/text.hpp"
+
+// Later versions of libpqxx call exec_params old; the new form is not in the ones that we also support.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace traceweir::store {
+namespace {
+
+struct FaultRow {
+  std::string_view sqlstate;  // or the beginning of several
+  PostgresFault fault;
+};
+
+/// The first row that fits counts. Codes: PostgreSQL's documentation, appendix A.
+constexpr FaultRow faults[] = {
+    {"40001", PostgresFault::again},            // serialization_failure
+    {"40P01", PostgresFault::again},            // deadlock_detected
+    {"53100", PostgresFault::disk_full},        // disk_full
+    {"57P", PostgresFault::connection_lost},    // shutting down, starting up, session ended
+    {"08", PostgresFault::connection_lost},     // connection exceptions
+    {"25P03", PostgresFault::connection_lost},  // idle in transaction for too long
+    {"25006", PostgresFault::unavailable},      // read only: a standby
+    {"53", PostgresFault::unavailable},         // too many connections, out of memory
+    {"55P03", PostgresFault::unavailable},      // lock not available in time
+    {"57014", PostgresFault::unavailable},      // statement timeout
+    {"58", PostgresFault::unavailable},         // system error: an I/O error of the server
+    {"XX", PostgresFault::unavailable},         // internal error, damaged data
+    {"28", PostgresFault::unavailable},         // not let in any more
+    {"3D", PostgresFault::unavailable},         // no such database
+    {"22021", PostgresFault::unstorable_text},  // character not in repertoire
+};
+
+PostgresFault fault_of(std::string_view sqlstate) {
+  if (sqlstate.empty()) return PostgresFault::connection_lost;  // libpq's own words, not the server's
+  for (const FaultRow& row : faults)
+    if (sqlstate.starts_with(row.sqlstate)) return row.fault;
+  return PostgresFault::refused;
+}
+
+/// The first line, without the level in front; the lines below repeat values of the row.
+std::string shown(std::string_view what) {
+  what = what.substr(0, what.find('\n'));
+  constexpr std::string_view level = "ERROR:  ";
+  if (what.starts_with(level)) what.remove_prefix(level.size());
+  return std::string(what);
+}
+
+bool is_storable(const std::string& text) { return text.find('\0') == std::string::npos && is_utf8(text); }
+
+/// Numbers in Postgres' text form are read as C++ writes them; it says Infinity where C++ says inf, which both read.
+template <typename T>
+void read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw PostgresFailure(PostgresFault::unavailable, "a stored number cannot be read: the database is damaged");
+}
+
+}  // namespace
+
+bool PostgresFailure::names(std::string_view constraint) const {
+  return std::string_view(what()).find('"' + std::string(constraint) + '"') != std::string_view::npos;
+}
+
+// From here on: parameters and rows.
+
+Parameter::Parameter(double value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), value);
+  text_ = error == std::errc{} ? std::string(digits, end) : "NaN";
+}
+
+void Parameter::add_element(const Parameter& element) {
+  if (text_->size() > 1) *text_ += ',';
+  if (!element.text_) {
+    *text_ += "NULL";
+    return;
+  }
+  *text_ += '"';
+  for (const char c : *element.text_) {
+    if (c == '"' || c == '\\') *text_ += '\\';
+    *text_ += c;
+  }
+  *text_ += '"';
+}
+
+struct Rows::Answer {
+  pqxx::result rows;
+};
+
+Rows::Rows(std::unique_ptr<Answer> answer) : answer_(std::move(answer)) {}
+Rows::Rows(Rows&&) noexcept = default;
+Rows::~Rows() = default;
+
+bool Rows::next() { return ++row_ < count(); }
+std::int64_t Rows::count() const { return static_cast<std::int64_t>(answer_->rows.size()); }
+std::int64_t Rows::changed() const { return static_cast<std::int64_t>(answer_->rows.affected_rows()); }
+
+std::optional<std::string_view> Rows::cell(int column) const {
+  const auto row = answer_->rows[static_cast<pqxx::result::size_type>(row_)];
+  const auto field = row[static_cast<pqxx::row::size_type>(column)];
+  if (field.is_null()) return std::nullopt;
+  return std::string_view(field.c_str(), field.size());  // lives as long as the result
+}
+
+std::string_view Rows::known_cell(int column) const {
+  const auto text = cell(column);
+  if (!text) throw PostgresFailure(PostgresFault::unavailable, "a stored value is missing: the database is damaged");
+  return *text;
+}
+
+void Rows::take(int column, std::int64_t& value) { read_number(known_cell(column), value); }
+void Rows::take(int column, double& value) { read_number(known_cell(column), value); }
+void Rows::take(int column, Timestamp& value) {
+  std::int64_t microseconds = 0;
+  take(column, microseconds);
+  value = Timestamp{std::chrono::microseconds{microseconds}};
+}
+
+// From here on: the connection.
+
+struct PostgresConnection::Parts {
+  explicit Parts(const std::string& address) : connection(address), quiet(connection) {}
+
+  pqxx::connection connection;
+  pqxx::quiet_errorhandler quiet;  // libpqxx would write its notices to stderr, in between the log's lines
+  std::unique_ptr<pqxx::work> transaction;
+  Access access = Access::reading;
+  bool lost = false;
+};
+
+/// Runs `work`; what libpqxx throws comes out as PostgresFailure.
+template <typename Work>
+auto PostgresConnection::guarded(const Work& work) {
+  const auto failure = [this](PostgresFault fault, const char* what) {
+    if (!parts_->connection.is_open()) fault = PostgresFault::connection_lost;
+    if (fault == PostgresFault::connection_lost) parts_->lost = true;
+    return PostgresFailure(fault, shown(what));
+  };
+  try {
+    return work();
+  } catch (const pqxx::sql_error& error) {
+    throw failure(fault_of(error.sqlstate()), error.what());
+  } catch (const pqxx::serialization_failure& error) {
+    throw failure(PostgresFault::again, error.what());
+  } catch (const pqxx::deadlock_detected& error) {
+    throw failure(PostgresFault::again, error.what());
+  } catch (const pqxx::in_doubt_error& error) {
+    parts_->lost = true;
+    throw PostgresFailure(PostgresFault::in_doubt, shown(error.what()));
+  } catch (const pqxx::broken_connection& error) {
+    throw failure(PostgresFault::connection_lost, error.what());
+  } catch (const pqxx::pqxx_exception& error) {
+    throw failure(PostgresFault::refused, error.base().what());
+  }
+}
+
+PostgresConnection::PostgresConnection(const std::string& address) {
+  try {
+    parts_ = std::make_unique<Parts>(address);
+  } catch (const pqxx::pqxx_exception& error) {
+    throw PostgresFailure(PostgresFault::connection_lost, shown(error.base().what()));
+  }
+}
+
+PostgresConnection::~PostgresConnection() { roll_back(); }
+
+void PostgresConnection::begin(Access access, const std::string& settings) {
+  guarded([&] {
+    parts_->access = access;
+    parts_->transaction = std::make_unique<pqxx::work>(parts_->connection);
+    parts_->transaction->exec(settings);
+  });
+}
+
+void PostgresConnection::commit() {
+  try {
+    guarded([&] { parts_->transaction->commit(); });
+  } catch (const PostgresFailure& failure) {
+    if (failure.fault() != PostgresFault::connection_lost) throw;
+    throw PostgresFailure(PostgresFault::in_doubt, failure.what());
+  }
+  parts_->transaction.reset();
+}
+
+void PostgresConnection::roll_back() noexcept {
+  if (!parts_ || !parts_->transaction) return;
+  try {
+    parts_->transaction->abort();
+    parts_->transaction.reset();
+  } catch (const std::exception&) {
+    parts_->lost = true;  // in which state the session is nobody knows
+  }
+}
+
+Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> parameters) {
+  std::vector<const char*> texts;  // nullptr: NULL
+  texts.reserve(parameters.size());
+  for (const Parameter& parameter : parameters) {
+    const bool storable = parameter.text() && is_storable(*parameter.text());
+    if (parameter.text() && !storable && parts_->access == Access::writing)
+      throw PostgresFailure(PostgresFault::unstorable_text, "a text has a zero byte or is not UTF-8");
+    texts.push_back(storable ? parameter.text()->c_str() : nullptr);
+  }
+  return guarded([&] {
+    auto rows = parts_->transaction->exec_params(sql, pqxx::prepare::make_dynamic_params(texts));
+    return Rows(std::make_unique<Rows::Answer>(Rows::Answer{std::move(rows)}));
+  });
+}
+
+void PostgresConnection::run_script(const std::string& sql) {
+  guarded([&] { parts_->transaction->exec(sql); });
+}
+
+bool PostgresConnection::broken() const { return parts_->lost || !parts_->connection.is_open(); }
+
+}  // namespace traceweir::store

@@ -1,0 +1,137 @@
+// For: one Postgres database as a bounded pool of connections, with transactions that are repeated where that is safe,
+// and errors as values. Not for: knowing what is stored (postgres_store.hpp).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "server/store/pool.hpp"
+#include "server/store/postgres_connection.hpp"
+
+namespace traceweir::store {
+
+/// Limits of the Postgres store. Those of a connection are in postgres_url.cpp.
+struct PostgresLimits {
+  static constexpr int connections = 16;
+  static constexpr std::chrono::milliseconds turn_time_max{15'000};        ///< a call's wait for a connection
+  static constexpr std::chrono::milliseconds statement_time_max{15'000};   ///< of one statement
+  static constexpr std::chrono::milliseconds lock_time_max{5'000};         ///< a statement's wait for a lock
+  static constexpr std::chrono::milliseconds idle_time_max{10'000};        ///< between two statements of a transaction
+  static constexpr std::chrono::milliseconds migration_time_max{600'000};  ///< of a migration, its wait included
+  static constexpr std::chrono::milliseconds takeover_time_max{3'000};     ///< until a killed service's lock is gone
+  static constexpr int tries = 8;  ///< of a transaction that was rolled back for the sake of another one
+};
+
+/// One service per database. The lock is held by a transaction that stays open and does nothing, so that it ends with
+/// the process, wherever a pooler stands in between. It holds back no clean-up: it has neither a snapshot nor a number.
+/// Thread: safe from any thread.
+class PostgresServiceLock {
+ public:
+  explicit PostgresServiceLock(std::string address) : address_(std::move(address)) {}
+  /// Takes the lock, or looks whether it is still held and takes it again if it is not.
+  /// Errors: store_unavailable: another service has it. Throws PostgresFailure.
+  Result<void> hold();
+
+ private:
+  [[nodiscard]] bool is_held() const;
+
+  std::string address_;
+  std::mutex mutex_;
+  std::unique_ptr<PostgresConnection> holder_;
+};
+
+/// Thread: safe from any thread.
+class PostgresDatabase {
+ public:
+  /// Connects, and brings the schema up to date.
+  /// Errors: store_unavailable: cannot be reached in time, is no store, has a newer schema, belongs to another service.
+  static Result<std::unique_ptr<PostgresDatabase>> open(const std::string& address, Opening opening);
+
+  /// Runs `work(PostgresConnection&)`, which returns a Result, on one unchanging state of the database. It may be run
+  /// more than once. Errors: those of `work`; store_unavailable.
+  template <typename Work>
+  std::invoke_result_t<Work, PostgresConnection&> read(const Work& work) {
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::reading, work);
+  }
+
+  /// Runs `work(PostgresConnection&)`, which returns a Result, in a transaction: committed and on disk when the Result
+  /// has a value, rolled back when it has an Error. It may be run more than once, but never after its commit was sent.
+  /// Errors: those of `work`; store_unavailable, disk_full, bad_query (a text that Postgres cannot hold).
+  template <typename Work>
+  std::invoke_result_t<Work, PostgresConnection&> write(const Work& work) {
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::writing, work);
+  }
+
+  /// The same, where `resolve()` can find out whether a commit whose answer was lost has happened. It returns what
+  /// `work` would have, or an Error. Errors: those of write().
+  template <typename Work, typename Resolve>
+  std::invoke_result_t<Work, PostgresConnection&> write(const Work& work, const Resolve& resolve) {
+    bool in_doubt = false;
+    const auto result =
+        in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::writing, work, &in_doubt);
+    if (!in_doubt) return result;
+    auto resolved = resolve();
+    return resolved ? resolved : result;
+  }
+
+  /// Errors: store_unavailable, with the reason; also where the service's lock went to another one.
+  Result<void> ready();
+
+ private:
+  /// A place for a connection, which is opened when it is needed first and again after it broke.
+  struct Slot {
+    std::unique_ptr<PostgresConnection> connection;
+  };
+  using Slots = Pool<Slot>;
+
+  PostgresDatabase(std::string address, Opening opening);
+  Result<void> prepare();
+  /// Errors: store_unavailable (another service took the database over). Throws PostgresFailure.
+  Result<void> connect(Slot& slot);
+  static tl::unexpected<Error> busy();
+  static bool may_repeat(const PostgresFailure& failure, int tries);
+  static Error error_of(const PostgresFailure& failure);
+
+  template <typename R, typename Work>
+  R in_transaction(Access access, const Work& work, bool* in_doubt = nullptr) {
+    const auto lease = slots_.lease(PostgresLimits::turn_time_max);
+    if (!lease) return busy();
+    for (int tries = 1;; ++tries) {
+      try {
+        return attempt<R>(*lease, access, work);
+      } catch (const PostgresFailure& failure) {
+        if ((*lease).connection && (*lease).connection->broken()) (*lease).connection.reset();
+        if (may_repeat(failure, tries)) continue;
+        if (in_doubt != nullptr) *in_doubt = failure.fault() == PostgresFault::in_doubt;
+        return tl::unexpected(error_of(failure));
+      }
+    }
+  }
+
+  template <typename R, typename Work>
+  R attempt(Slot& slot, Access access, const Work& work) {
+    if (!slot.connection) TRACEWEIR_TRY_VOID(connect(slot));
+    PostgresConnection& connection = *slot.connection;
+    const RollBack roll_back{connection};
+    connection.begin(access, access == Access::reading ? begin_reading_ : begin_writing_);
+    R result = work(connection);
+    if (result) connection.commit();
+    return result;
+  }
+
+  struct RollBack {
+    PostgresConnection& connection;
+    ~RollBack() { connection.roll_back(); }
+  };
+
+  std::string address_, begin_reading_, begin_writing_;
+  std::unique_ptr<PostgresServiceLock> service_lock_;  // none beside a service
+  Slots slots_;
+};
+
+}  // namespace traceweir::store

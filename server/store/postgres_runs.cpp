@@ -1,0 +1,201 @@
+#include <cmath>
+
+#include "analyzer/core/assert.hpp"
+#include "server/store/postgres_store.hpp"
+#include "server/store/text_hash.hpp"
+
+namespace traceweir::store {
+namespace {
+
+// From here on: recording an upload.
+
+/// One statement records an upload, or tells why not: nothing in it is done where the key was seen before. `l` has no
+/// row where another upload makes the same lane just now, `r` has none where the run's id is taken.
+constexpr std::string_view insert_run =
+    "WITH p AS (SELECT id FROM project WHERE name = $1), "
+    "seen AS (SELECT r.id, u.sha256 FROM p JOIN upload u ON u.project_id = p.id JOIN run r ON r.seq = u.run_seq "
+    "WHERE u.idempotency_key = $2::text), "
+    "known_lane AS (SELECT l.id FROM p JOIN lane l ON l.project_id = p.id WHERE l.workload = $3 AND l.branch = $4), "
+    "new_lane AS (INSERT INTO lane (project_id, workload, branch) SELECT p.id, $3, $4 FROM p "
+    "WHERE NOT EXISTS (SELECT FROM known_lane) AND NOT EXISTS (SELECT FROM seen) ON CONFLICT DO NOTHING RETURNING id), "
+    "l AS (SELECT id FROM known_lane UNION ALL SELECT id FROM new_lane), "
+    "y AS (INSERT INTO policy (sha256, toml) SELECT $5::text, $6 FROM l "
+    "WHERE $5::text IS NOT NULL AND NOT EXISTS (SELECT FROM seen) ON CONFLICT (sha256) DO NOTHING), "
+    "r AS (INSERT INTO run (id, project_id, lane_id, commit_sha, base_branch, head_sha, base_sha, pull_request, fork, "
+    "attempt, ci_run, job, matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, skip_steps, "
+    "policy_sha256, token_id, received_us, status, comparable_key, in_baseline, error_code, error_message) "
+    "SELECT $7, p.id, l.id, $8, $9, $10, $11, $12::bigint, $13::boolean, $14::bigint, $15, $16, $17, $18, $19, "
+    "$20::bigint, $21, $22, $23::bigint, $5::text, $24, $25::bigint, $26, '', FALSE, '', '' "
+    "FROM p, l WHERE NOT EXISTS (SELECT FROM seen) ON CONFLICT (id) DO NOTHING RETURNING seq), "
+    "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key) "
+    "SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text FROM p, r), "
+    "e AS (INSERT INTO run_environment (run_seq, name, value) "
+    "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)) "
+    "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT id FROM l), "
+    "(SELECT seq FROM r)";
+
+/// What insert_run found and made.
+struct Recorded {
+  std::optional<std::int64_t> project;
+  std::optional<std::string> seen_run, seen_sha256;
+  std::optional<std::int64_t> lane, seq;
+};
+
+Recorded record(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+  const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
+  const auto policy = head.policy.empty() ? std::nullopt : std::optional(sha256_hex(head.policy));
+  std::vector<std::string> names, values;
+  for (const auto& [name, value] : head.environment) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  Recorded recorded;
+  Rows row = connection.query(insert_run, head.project, key, head.workload, head.branch, policy, head.policy, head.id,
+                              head.commit, head.base_branch, head.head, head.base, head.pull_request, head.fork,
+                              head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key,
+                              head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.token,
+                              head.received_at, word(RunStatus::analysing), upload.rank, upload.sha256, upload.bytes,
+                              upload.name, names, values);
+  row.next();
+  row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.lane, recorded.seq);
+  return recorded;
+}
+
+/// An upload with the same key, or another one that makes the same lane, was quicker: the next try sees what it made.
+[[noreturn]] void lost_a_race() {
+  throw PostgresFailure(PostgresFault::again, "busy: other uploads of the same kind were quicker each time");
+}
+
+/// Two uploads with one key at once: the second waits for the first at the unique key and then breaks it.
+Recorded record_once(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+  try {
+    return record(connection, head, upload);
+  } catch (const PostgresFailure& failure) {
+    if (failure.names("upload_idempotency_key")) lost_a_race();
+    throw;
+  }
+}
+
+Result<Begun> begun_of(const Recorded& recorded, const RunHead& head, const Upload& upload) {
+  if (!recorded.project) return fail(ErrorCode::not_found, "project: no such project");
+  if (recorded.seen_run && recorded.seen_sha256 != upload.sha256)
+    return fail(ErrorCode::key_reused,
+                "Idempotency-Key: run " + *recorded.seen_run + " was sent with the same key and another body");
+  if (recorded.seen_run) return Begun{*recorded.seen_run, Begun::State::seen_before};
+  if (!recorded.lane) lost_a_race();
+  if (!recorded.seq) return fail(ErrorCode::conflict, "run " + head.id + " exists");
+  return Begun{head.id, Begun::State::created};
+}
+
+// From here on: recording a result.
+
+struct Place {
+  std::int64_t run;
+  std::string ci_run;
+};
+
+/// `o`: the runs of the same CI job as the run $1, which is `r`. Without a CI run there is no such job.
+constexpr std::string_view of_the_same_job =
+    " FROM run r JOIN lane l ON l.id = r.lane_id "
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.ci_run = r.ci_run "
+    "AND o.job = r.job AND o.matrix = r.matrix JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload "
+    "WHERE r.ci_run <> '' AND ";
+
+/// Attempts may be finished at once. Each locks all runs of the job first, so that the later one sees the earlier.
+void lock_attempts(PostgresConnection& connection, const std::string& run) {
+  static const std::string sql =
+      "SELECT o.seq" + std::string(of_the_same_job) + "r.id = $1 ORDER BY o.seq FOR NO KEY UPDATE OF o";
+  connection.query(sql, run);
+}
+
+/// Marks a run as finished and keeps its documents, in one statement; nothing where it is no open run.
+std::optional<Place> close_run(PostgresConnection& connection, const RunResult& result) {
+  const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
+  Rows row = connection.query(
+      "WITH closed AS (UPDATE run SET status = $2, outcome = $3::text, comparable_key = $4, "
+      "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint "
+      "WHERE id = $1 AND status IN ('pending', 'analysing') RETURNING seq, ci_run), "
+      "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed) "
+      "SELECT seq, ci_run FROM closed",
+      result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
+      result.error_message, result.finished_at, result.report_json, result.verdict_json);
+  if (!row.next()) return std::nullopt;
+  Place place;
+  row.read(place.run, place.ci_run);
+  return place;
+}
+
+Error why_not_closed(PostgresConnection& connection, const std::string& run) {
+  if (connection.query("SELECT 1 FROM run WHERE id = $1", run).next())
+    return {ErrorCode::conflict, "run " + run + " has a result already"};
+  return {ErrorCode::not_found, "run " + run + ": no such run"};
+}
+
+/// Attempts may be finished in any order, so a run that was judged looks both ways.
+void settle_attempts(PostgresConnection& connection, std::int64_t run) {
+  static const std::string lower = "UPDATE run SET superseded = TRUE, in_baseline = FALSE WHERE seq IN (SELECT o.seq" +
+                                   std::string(of_the_same_job) +
+                                   "r.seq = $1 AND r.status = 'judged' AND o.attempt < r.attempt)";
+  static const std::string own =
+      "UPDATE run SET superseded = TRUE, in_baseline = FALSE WHERE seq = $1 AND EXISTS (SELECT 1" +
+      std::string(of_the_same_job) + "r.seq = $1 AND o.status = 'judged' AND o.attempt > r.attempt)";
+  connection.execute(lower, run);
+  connection.execute(own, run);
+}
+
+/// Metrics get their numbers when they are measured first. Only what is missing is inserted: an attempt that meets a
+/// known name would use up a number each time.
+void name_metrics(PostgresConnection& connection, const std::vector<std::string>& names) {
+  connection.execute(
+      "INSERT INTO metric (name) SELECT n.name FROM unnest($1::text[]) WITH ORDINALITY AS n (name, number) "
+      "WHERE NOT EXISTS (SELECT FROM metric m WHERE m.name = n.name) ORDER BY n.number ON CONFLICT DO NOTHING",
+      names);
+}
+
+Result<void> add_values(PostgresConnection& connection, std::int64_t run, const RunResult& result) {
+  std::vector<std::string> names;
+  std::vector<double> values;
+  for (const auto& [metric, value] : result.values) {
+    if (std::isnan(value)) return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
+    names.push_back(metric);
+    values.push_back(value);
+  }
+  if (names.empty()) return {};
+  name_metrics(connection, names);
+  const auto kept = connection.execute(
+      "INSERT INTO measurement (lane_id, metric_id, run_seq, value) SELECT r.lane_id, m.id, r.seq, n.value "
+      "FROM run r, unnest($2::text[], $3::double precision[]) AS n (name, value) JOIN metric m ON m.name = n.name "
+      "WHERE r.seq = $1",
+      run, names, values);
+  TRACEWEIR_ASSERT(kept == std::ssize(names));
+  return {};
+}
+
+}  // namespace
+
+Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload) {
+  const auto work = [&](PostgresConnection& connection) -> Result<Begun> {
+    return begun_of(record_once(connection, head, upload), head, upload);
+  };
+  // An answer to a commit that got lost: the run's id is this call's own, so where it is, it was made by it. Where it
+  // is not, it may still come; then the caller asks again, and its key tells.
+  const auto resolve = [&]() -> Result<Begun> {
+    TRACEWEIR_TRY(made, run(head.project, head.id));
+    if (!made) return fail(ErrorCode::store_unavailable, "not known");
+    return Begun{head.id, Begun::State::created};
+  };
+  return database_->write(work, resolve);
+}
+
+Result<void> PostgresStore::finish_run(const RunResult& result) {
+  TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
+  return database_->write([&](PostgresConnection& connection) -> Result<void> {
+    lock_attempts(connection, result.run);
+    const auto place = close_run(connection, result);
+    if (!place) return tl::unexpected(why_not_closed(connection, result.run));
+    if (!place->ci_run.empty()) settle_attempts(connection, place->run);
+    return add_values(connection, place->run, result);
+  });
+}
+
+}  // namespace traceweir::store

@@ -1,0 +1,74 @@
+// For: the Store on one Postgres database. Not for: connections and transactions (postgres_database.hpp). The verbs are
+// in postgres_store.cpp (projects, tokens, audit), postgres_commits.cpp, postgres_runs.cpp, postgres_read_runs.cpp and
+// postgres_series.cpp (baseline, history); no other file of the service sees SQL of Postgres.
+#pragma once
+
+#include "server/store/postgres_database.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::store {
+
+/// Opens the store of `postgresql://REST`. Errors: bad_config (a URL whose parts could be mistaken), store_unavailable.
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Opening opening);
+
+/// What each verb promises: store.hpp. Texts that Postgres cannot hold (a zero byte, broken UTF-8) are refused with
+/// bad_query when they are to be written; nothing is found under them.
+class PostgresStore final : public Store {
+ public:
+  explicit PostgresStore(std::unique_ptr<PostgresDatabase> database) : database_(std::move(database)) {}
+
+  Result<void> ready() override { return database_->ready(); }
+
+  Result<std::optional<Project>> project(std::string_view name) override;
+  Result<std::vector<Project>> projects() override;
+  Result<void> put_project(const Project& project, const AuditEntry& audit) override;
+  Result<std::optional<Token>> token(std::string_view id) override;
+  Result<std::vector<Token>> tokens() override;
+  Result<void> add_token(const Token& token, const AuditEntry& audit) override;
+  Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
+
+  Result<void> put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
+                          Timestamp at) override;
+  Result<std::optional<std::string>> policy(std::string_view project, std::string_view sha256) override;
+
+  Result<void> put_commits(std::string_view project, std::span<const Commit> commits) override;
+  Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) override;
+  Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
+                                                 std::int64_t limit) override;
+
+  Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  Result<void> finish_run(const RunResult& result) override;
+  Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) override;
+  Result<std::vector<RunRecord>> runs(const RunFilter& filter) override;
+  Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
+                                                std::string_view commit) override;
+  Result<std::vector<RunRecord>> unfinished_runs() override;
+
+  Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
+  Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
+  Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) override;
+
+  Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
+  Result<bool> blob_in_use(std::string_view sha256) override;
+
+ private:
+  std::unique_ptr<PostgresDatabase> database_;
+};
+
+// Steps that several verbs share. All throw PostgresFailure.
+
+/// The value behind a stored word. The schema admits no other words, so one that we do not know is damage.
+template <typename T>
+T stored_word(const std::optional<T>& value) {
+  if (!value) throw PostgresFailure(PostgresFault::unavailable, "a stored word is unknown: the database is damaged");
+  return *value;
+}
+
+/// The row number of a project.
+std::optional<std::int64_t> project_number(PostgresConnection& connection, std::string_view name);
+
+/// The first parents of `sha` and its first-parent ancestors as (commit, parent), nearest first, at most `limit`.
+std::vector<std::pair<std::string, std::string>> line_of(PostgresConnection& connection, std::int64_t project,
+                                                         std::string_view sha, std::int64_t limit);
+
+}  // namespace traceweir::store
