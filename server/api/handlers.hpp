@@ -48,6 +48,7 @@ Result<http::Response> get_audit(const http::Request& request, Services& service
 boost::asio::awaitable<http::Response> get_health(http::Request& request, Services& services);
 /// Errors: none; a service that is not ready answers 503 with what is missing.
 Result<http::Response> get_ready(const http::Request& request, Services& services);
+boost::asio::awaitable<http::Response> get_contract(http::Request& request, Services& services);
 /// Errors: none.
 Result<http::Response> get_metrics(const http::Request& request, Services& services);
 

@@ -31,6 +31,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/healthz", &get_health},
     {Verb::get, "/readyz", &on_worker<&get_ready>},
     {Verb::get, "/metrics", &on_worker<&get_metrics>},
+    {Verb::get, "/openapi.json", &get_contract},
 };
 
 }  // namespace
