@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <memory>
 #include <thread>
@@ -28,7 +29,7 @@ constexpr unsigned store_threads = 8;
 /// Handlers only move bytes and wait. A second thread keeps the others served while one writes to a slow disk.
 constexpr unsigned network_threads = 2;
 /// How often runs without a result are looked for.
-constexpr std::chrono::seconds resume_pause{30};
+constexpr ResumePauses resume_pauses{.usual = std::chrono::seconds{30}, .away = std::chrono::seconds{2}};
 constexpr std::size_t requests_waiting_max = 1024;
 
 store::Timestamp now() {
@@ -121,7 +122,12 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(sandbox, settle_sandbox(analysis, config.sandbox));
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now}, analysts, log_run_error);
+  std::atomic<bool> store_was_away = false;
+  const auto note_run_error = [&store_was_away](const std::string& run, const Error& error) {
+    log_run_error(run, error);
+    if (error.code == ErrorCode::store_unavailable) store_was_away = true;
+  };
+  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now}, analysts, note_run_error);
   const EndOfWork end_of_work{analysis, analysts, workers};
 
   // 3. What is seen: routes on a listener.
@@ -142,7 +148,7 @@ Result<void> serve(const Config& config) {
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
   //    unfinished in the store and are taken up at the next start.
   {
-    const Resumer resumer(*store, runs, resume_pause);
+    const Resumer resumer(*store, runs, resume_pauses, store_was_away);
     const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(); },
                           analysis_grace(config.stop_time_max));
     listener.run(network_threads);

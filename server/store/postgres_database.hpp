@@ -120,7 +120,7 @@ class PostgresDatabase {
     const RollBack roll_back{connection};
     connection.begin(access, access == Access::reading ? begin_reading_ : begin_writing_);
     R result = work(connection);
-    if (result) connection.commit();
+    if (result && access == Access::writing) connection.commit();  // reading just ends
     return result;
   }
 

@@ -74,7 +74,7 @@ class Rights(unittest.TestCase):
     def test_the_first_start_makes_an_administrator_also_beside_tokens_of_projects(self):
         with Service() as service:
             service.stop()
-            (service.data_dir / "traceweir.db").unlink()
+            service.forget()
             (service.data_dir / "admin-token").unlink()
             service.token("early", "upload")
             service.start()

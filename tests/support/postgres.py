@@ -102,7 +102,8 @@ class Cluster:
 
     def launch(self):
         settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 300,
-                    "shared_buffers": "32MB", "fsync": "on", "max_wal_size": "512MB"}
+                    "shared_buffers": "32MB", "fsync": "on", "max_wal_size": "512MB",
+                    "recovery_init_sync_method": "syncfs"}
         flags = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen([programs() / "postgres", "-D", self.data, *flags], cwd=self.folder,

@@ -1,8 +1,11 @@
-"""A traceweird of the test's own: started on a free port with an embedded store, spoken to over HTTP.
+"""A traceweird of the test's own: started on a free port with a store of its own, spoken to over HTTP.
 
-The programs come from TRACEWEIR_BIN_DIR (release builds), the trace generator from TRACEWEIR_MAKE_TRACE.
+The programs come from TRACEWEIR_BIN_DIR (release builds), the trace generator from TRACEWEIR_MAKE_TRACE; the kind of
+store from TRACEWEIR_TEST_STORE: `sqlite` (default) or `postgres`.
 Standard library only. Waiting always has an end and never sleeps longer than it must.
 """
+import atexit
+import functools
 import http.client
 import json
 import os
@@ -15,8 +18,11 @@ import tempfile
 import time
 import urllib.parse
 
+from postgres import Cluster
+
 BIN = pathlib.Path(os.environ.get("TRACEWEIR_BIN_DIR", "build/release")).resolve()
 MAKE_TRACE = os.environ.get("TRACEWEIR_MAKE_TRACE", str(BIN / "make_trace"))
+STORE = os.environ.get("TRACEWEIR_TEST_STORE", "sqlite")
 START_SECONDS_MAX = 20
 # A program built with sanitizers cannot start under a limit of its address space.
 SETTINGS = {"analysis_memory_max": "0 B"} if os.environ.get("TRACEWEIR_SANITIZED") else {}
@@ -31,6 +37,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@functools.cache
+def cluster() -> Cluster:
+    """The cluster of this test program, which starts when the first service wants a database."""
+    started = Cluster().__enter__()
+    atexit.register(started.__exit__)
+    return started
 
 
 class Answer:
@@ -55,6 +69,7 @@ class Service:
         self.port = free_port()
         self.process = None
         self.log_path = self.folder / "log"
+        self.store = self.new_store()
 
     def __enter__(self):
         self.start()
@@ -70,7 +85,17 @@ class Service:
 
     def environment(self) -> dict:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("TRACEWEIR_", "GIT_"))}
-        return clean | {"TRACEWEIR_DATA_DIR": str(self.data_dir), "TRACEWEIR_URL": self.url}
+        return clean | {"TRACEWEIR_DATA_DIR": str(self.data_dir), "TRACEWEIR_URL": self.url} | self.store
+
+    def new_store(self) -> dict:
+        """The variables that name an empty store; the embedded one follows the data folder."""
+        return {"TRACEWEIR_STORE": cluster().new_database()} if STORE == "postgres" else {}
+
+    def forget(self):
+        """Nothing is left of the store."""
+        for part in self.data_dir.glob("traceweir.db*"):
+            part.unlink()
+        self.store = self.new_store()
 
     def start(self):
         flags = [f"--listen=127.0.0.1:{self.port}"]
