@@ -9,7 +9,8 @@
 namespace traceweir::contract {
 namespace {
 
-/// The cluster of tests/support/postgres.py, which lives as long as this program, however it ends: it reads its stdin.
+/// The shared cluster of tests/support/postgres.py, held as long as this program lives, however it ends: it reads its
+/// stdin.
 class Cluster {
  public:
   Cluster() {
@@ -54,8 +55,8 @@ class Cluster {
 };
 
 const Cluster& cluster() {
-  static const Cluster started;  // one for all tests of the program: starting it takes a second
-  return started;
+  static const Cluster joined;  // one for all tests of the program
+  return joined;
 }
 
 void run(const std::string& url, const std::string& sql) {
@@ -75,7 +76,7 @@ constexpr const char* check_indexes =
     "CREATE EXTENSION IF NOT EXISTS amcheck;"
     "SELECT count(bt_index_parent_check(c.oid, TRUE)) FROM pg_class c JOIN pg_am a ON a.oid = c.relam "
     "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'i' AND a.amname = 'btree' "
-    "AND n.nspname IN ('public', 'pg_catalog') AND c.relpersistence = 'p'";
+    "AND n.nspname IN ('public', 'pg_toast') AND c.relpersistence = 'p'";
 
 /// Every table: its pages and rows.
 constexpr const char* check_tables =
@@ -94,7 +95,7 @@ class PostgresUnderTest final : public StoreUnderTest {
  public:
   PostgresUnderTest() {
     static int number = 0;
-    name_ = "store_" + std::to_string(++number);
+    name_ = "store_" + std::to_string(::getpid()) + "_" + std::to_string(++number);
     run(cluster().url("postgres", "postgres"), "CREATE DATABASE " + name_ + " OWNER traceweir");
   }
   ~PostgresUnderTest() override {

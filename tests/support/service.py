@@ -4,7 +4,6 @@ The programs come from TRACEWEIR_BIN_DIR (release builds), the trace generator f
 store from TRACEWEIR_TEST_STORE: `sqlite` (default) or `postgres`.
 Standard library only. Waiting always has an end and never sleeps longer than it must.
 """
-import atexit
 import functools
 import http.client
 import json
@@ -18,7 +17,7 @@ import tempfile
 import time
 import urllib.parse
 
-from postgres import Cluster
+from postgres import Shared
 
 BIN = pathlib.Path(os.environ.get("TRACEWEIR_BIN_DIR", "build/release")).resolve()
 MAKE_TRACE = os.environ.get("TRACEWEIR_MAKE_TRACE", str(BIN / "make_trace"))
@@ -40,11 +39,9 @@ def free_port() -> int:
 
 
 @functools.cache
-def cluster() -> Cluster:
-    """The cluster of this test program, which starts when the first service wants a database."""
-    started = Cluster().__enter__()
-    atexit.register(started.__exit__)
-    return started
+def cluster() -> Shared:
+    """The cluster that the tests share; it is joined when the first service wants a database."""
+    return Shared()
 
 
 class Answer:
