@@ -28,7 +28,7 @@ class Sandbox(unittest.TestCase):
                 refused = subprocess.run(
                     [BIN / "traceweird", f"--listen=127.0.0.1:{free_port()}", f"--analysis-program={bare}",
                      "--sandbox=required", f"--data-dir={service.folder / 'second'}"],
-                    env=service.environment(), capture_output=True, text=True, timeout=30)
+                    env=service.environment() | service.new_store(), capture_output=True, text=True, timeout=30)
                 self.assertEqual(refused.returncode, 2, refused.stderr)
                 self.assertIn("sandbox = required", refused.stderr)
 

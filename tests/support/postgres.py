@@ -27,6 +27,7 @@ import time
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 60
 LINGER_SECONDS = 10
+FOLDER_PREFIX = "traceweir-postgres-"
 PR_SET_PDEATHSIG = 1
 
 
@@ -52,6 +53,14 @@ def account() -> dict:
 def end_with_parent():
     """Postgres stops at once (SIGQUIT) when the test is killed. Runs in the child, after it gave up root."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+def sweep_clusters():
+    """Removes the folders of tests that were killed: a name has its test's process id. The servers ended with them."""
+    for folder in pathlib.Path(tempfile.gettempdir()).glob(FOLDER_PREFIX + "*"):
+        process = folder.name.removeprefix(FOLDER_PREFIX).split("-")[0]
+        if process.isdigit() and not pathlib.Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Databases:
@@ -86,12 +95,13 @@ class Databases:
 
 
 class Cluster(Databases):
-    """Use as a context manager. It is ready when start() returns; fsync is on."""
+    """Use as a context manager. It is ready when start() returns; what it acknowledged lasts, unless `fsync` is off."""
 
-    def __init__(self):
-        super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="traceweir-postgres-")))
+    def __init__(self, fsync="on"):
+        sweep_clusters()
+        super().__init__(pathlib.Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-")))
         self.data, self.log_path = self.folder / "data", self.folder / "log"
-        self.process = None
+        self.process, self.fsync = None, fsync
         try:
             if account():
                 shutil.chown(self.folder, account()["user"], account()["group"])
@@ -130,7 +140,7 @@ class Cluster(Databases):
 
     def launch(self):
         settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 300,
-                    "shared_buffers": "32MB", "fsync": "on", "max_wal_size": "512MB",
+                    "shared_buffers": "32MB", "fsync": self.fsync, "max_wal_size": "512MB",
                     "recovery_init_sync_method": "syncfs"}
         flags = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         with open(self.log_path, "ab") as log:
@@ -169,19 +179,13 @@ class Meeting:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         if self.folder.is_symlink() or self.folder.stat().st_uid != os.getuid():
             raise RuntimeError(f"{self.folder} is not ours")
-        self.socket, self.cluster = self.folder / "socket", self.folder / "cluster"
+        self.socket = self.folder / "socket"
 
     @contextlib.contextmanager
     def locked(self):
         with open(self.folder / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
-
-    def sweep(self):
-        """What a killed keeper left behind; its server ended with it."""
-        self.socket.unlink(missing_ok=True)
-        if self.cluster.exists():
-            shutil.rmtree(self.cluster.read_text(), ignore_errors=True)
 
 
 class Shared(Databases):
@@ -215,14 +219,16 @@ class Shared(Databases):
 
 
 def keep():
-    """Holds the shared cluster until nobody has used it for LINGER_SECONDS. Started with the meeting's lock held."""
+    """Holds the shared cluster until nobody has used it for LINGER_SECONDS. Started with the meeting's lock held.
+
+    Without fsync, since nobody stops it while it is used: what it acknowledged need not outlive it.
+    """
     if os.fork() != 0:
         os._exit(0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     meeting = Meeting()
-    meeting.sweep()
-    with Cluster() as cluster, socket.socket(socket.AF_UNIX) as listener:
-        meeting.cluster.write_text(str(cluster.folder))
+    meeting.socket.unlink(missing_ok=True)  # of a keeper that was killed
+    with Cluster(fsync="off") as cluster, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(meeting.socket))
         listener.listen(64)
         print("ready", flush=True)
