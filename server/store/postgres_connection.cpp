@@ -153,16 +153,16 @@ auto PostgresConnection::guarded(const Work& work) {
     throw PostgresFailure(PostgresFault::in_doubt, shown(error.what()));
   } catch (const pqxx::broken_connection& error) {
     throw failure(PostgresFault::connection_lost, error.what());
-  } catch (const pqxx::pqxx_exception& error) {
-    throw failure(PostgresFault::refused, error.base().what());
+  } catch (const std::exception& error) {  // libpqxx 7 has no base of its own for what it throws
+    throw failure(PostgresFault::refused, error.what());
   }
 }
 
 PostgresConnection::PostgresConnection(const std::string& address) {
   try {
     parts_ = std::make_unique<Parts>(address);
-  } catch (const pqxx::pqxx_exception& error) {
-    throw PostgresFailure(PostgresFault::connection_lost, shown(error.base().what()));
+  } catch (const std::exception& error) {
+    throw PostgresFailure(PostgresFault::connection_lost, shown(error.what()));
   }
 }
 
