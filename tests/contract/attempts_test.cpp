@@ -1,4 +1,6 @@
 // A later attempt of a CI job supersedes the earlier ones, in whatever order their results come.
+#include <thread>
+
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -120,5 +122,30 @@ TEST_CASE("store: runs of no CI run are samples, whatever their attempts") {
       add_run(*store, head, plain_result(head.id));
     }
     CHECK(superseded(*store) == "");
+  });
+}
+
+TEST_CASE("store: attempts that are finished at once see each other") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    for (int round = 0; round < 10; ++round) {
+      CAPTURE(round);
+      std::vector<std::thread> threads;
+      std::vector<Result<void>> done(6);
+      for (int attempt = 1; attempt <= 6; ++attempt) {
+        RunHead head = attempt_of(std::to_string(round) + "-" + std::to_string(attempt), attempt);
+        head.ci_run = "ci-" + std::to_string(round);
+        must(store->begin_run(head, upload_of(head.id)));
+        threads.emplace_back([&store, &end = done[static_cast<std::size_t>(attempt - 1)], id = head.id] {
+          end = store->finish_run(plain_result(id));
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      for (const auto& end : done) must(end);
+      for (int attempt = 1; attempt <= 6; ++attempt)
+        CHECK(must(store->run("llama", std::to_string(round) + "-" + std::to_string(attempt))).value().superseded ==
+              (attempt < 6));
+    }
   });
 }

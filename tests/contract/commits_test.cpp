@@ -1,4 +1,6 @@
 // The commit graph.
+#include <thread>
+
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -96,5 +98,43 @@ TEST_CASE("store: first parents, as far as they are known") {
       CHECK(must(store->first_parents("llama", row.start, row.limit)) == row.want);
     }
     CHECK(must(store->first_parents("nowhere", "e", 100)).empty());
+  });
+}
+
+TEST_CASE("store: one call may name a commit twice, and what is known first stays") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    put(*store, {{"c", {}, std::nullopt, "", "ann"}, {"b", {"a"}, at(1), "", ""}, {"c", {"b"}, at(3), "third", "eve"}});
+    const Commit kept = must(store->commit("llama", "c")).value();
+    CHECK(kept.parents == Shas{"b"});
+    CHECK(kept.committed_at == at(3));
+    CHECK(kept.subject == "third");
+    CHECK(kept.author == "ann");
+  });
+}
+
+TEST_CASE("store: commits that are put at once, in any order, are kept whole") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    std::vector<std::thread> threads;
+    std::vector<Result<void>> done(8);
+    for (std::size_t t = 0; t < done.size(); ++t)
+      threads.emplace_back([&store, &end = done[t], t] {
+        std::vector<Commit> commits;
+        for (int i = 0; i < 200; ++i) {
+          const std::string mark = std::to_string(t) + "/" + std::to_string(i);
+          commits.push_back({"c" + std::to_string(t % 2 == 0 ? i : 199 - i), {mark + "a", mark + "b"}, {}, "", ""});
+        }
+        end = store->put_commits("llama", commits);
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& end : done) must(end);
+    for (int i = 0; i < 200; ++i) {
+      const Shas parents = must(store->commit("llama", "c" + std::to_string(i))).value().parents;
+      REQUIRE(parents.size() == 2);
+      CHECK(parents[0].substr(0, parents[0].size() - 1) == parents[1].substr(0, parents[1].size() - 1));
+    }
   });
 }

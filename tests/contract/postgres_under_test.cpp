@@ -71,6 +71,13 @@ std::string answer(const std::string& url, const std::string& sql) {
   return rows.empty() ? "" : rows[0][static_cast<pqxx::row::size_type>(0)].c_str();
 }
 
+std::string make_database(const std::string& options) {
+  static int number = 0;
+  const std::string name = "store_" + std::to_string(::getpid()) + "_" + std::to_string(++number);
+  run(cluster().url("postgres", "postgres"), "CREATE DATABASE " + name + " OWNER traceweir " + options);
+  return name;
+}
+
 /// Every B-tree: its order, and that it has every row of its table.
 constexpr const char* check_indexes =
     "CREATE EXTENSION IF NOT EXISTS amcheck;"
@@ -93,11 +100,7 @@ constexpr const char* check_references =
 
 class PostgresUnderTest final : public StoreUnderTest {
  public:
-  PostgresUnderTest() {
-    static int number = 0;
-    name_ = "store_" + std::to_string(::getpid()) + "_" + std::to_string(++number);
-    run(cluster().url("postgres", "postgres"), "CREATE DATABASE " + name_ + " OWNER traceweir");
-  }
+  PostgresUnderTest() : name_(make_database("")) {}
   ~PostgresUnderTest() override {
     try {
       run(cluster().url("postgres", "postgres"), "DROP DATABASE " + name_ + " WITH (FORCE)");
@@ -144,5 +147,14 @@ class PostgresUnderTest final : public StoreUnderTest {
 }  // namespace
 
 std::unique_ptr<StoreUnderTest> make_postgres_under_test() { return std::make_unique<PostgresUnderTest>(); }
+
+std::string new_database(const std::string& options) { return cluster().url(make_database(options), "traceweir"); }
+
+std::string ask_postgres(const std::string& url, const std::string& sql) {
+  std::string as_superuser = url;
+  const std::string user = "user=traceweir";
+  as_superuser.replace(as_superuser.find(user), user.size(), "user=postgres");
+  return answer(as_superuser, sql);
+}
 
 }  // namespace traceweir::contract

@@ -1,0 +1,156 @@
+// What only the Postgres store promises: its sessions, its lock, whose database it takes, the plan of a history.
+#include "server/store/postgres_database.hpp"
+#include "tests/contract/postgres_under_test.hpp"
+#include "tests/contract/samples.hpp"
+
+using namespace traceweir;
+using namespace traceweir::contract;
+using namespace traceweir::store;
+
+namespace {
+
+constexpr const char* end_sessions =
+    "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = 'traceweird' AND "
+    "datname = current_database()";
+
+std::string refusal_of(const std::string& url) {
+  const auto store = open_store(url, Opening::service);
+  REQUIRE_FALSE(store.has_value());
+  CHECK(store.error().code == ErrorCode::store_unavailable);
+  return store.error().message;
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("postgres: sessions that are ended are replaced, and nothing is noticed") {
+  const auto under_test = make_postgres_under_test();
+  const auto store = under_test->open();
+  add_project(*store);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(ask_postgres(under_test->url(), end_sessions) != "0");
+    const std::string id = "r" + std::to_string(i);
+    add_run(*store, plain_head(id), plain_result(id));
+    CHECK(ask_postgres(under_test->url(), end_sessions) != "0");
+    CHECK(must(store->run("llama", id)).has_value());
+    must(store->ready());
+  }
+}
+
+TEST_CASE("postgres: a service that lost its lock to another one writes no more") {
+  const auto under_test = make_postgres_under_test();
+  const auto first = under_test->open();
+  add_project(*first);
+  ask_postgres(under_test->url(), end_sessions);
+  auto second = under_test->open();
+  CHECK(error_of(first->ready()) == ErrorCode::store_unavailable);
+  CHECK(error_of(first->begin_run(plain_head("r1"), upload_of("blob"))) == ErrorCode::store_unavailable);
+  CHECK_FALSE(must(second->blob_in_use("blob")));
+  second.reset();
+  must(first->ready());
+  add_run(*first, plain_head("r1"), plain_result("r1"));
+}
+
+TEST_CASE("postgres: another program's database, and one of another encoding, are refused and left alone") {
+  const std::string foreign = new_database();
+  ask_postgres(foreign, "CREATE TABLE customer (id INTEGER)");
+  CHECK(contains(refusal_of(foreign), "another program"));
+  CHECK(ask_postgres(foreign, "SELECT count(*) FROM pg_class WHERE relname IN ('schema_version', 'run')") == "0");
+  const std::string latin = new_database("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  CHECK(contains(refusal_of(latin), "LATIN1"));
+  std::string missing = new_database();
+  missing.insert(missing.find('?'), "_not");
+  CHECK(contains(refusal_of(missing), "does not exist"));
+}
+
+TEST_CASE("postgres: a text that cannot be held is refused, and found nowhere") {
+  const auto under_test = make_postgres_under_test();
+  const auto store = under_test->open();
+  add_project(*store);
+  using namespace std::string_literals;
+  for (const std::string& text : {"a\0b"s, "\xff"s, "\xed\xa0\x80"s}) {
+    RunHead head = plain_head("r1");
+    head.environment = {{"name", text}};
+    CHECK(error_of(store->begin_run(head, upload_of("blob"))) == ErrorCode::bad_query);
+    CHECK_FALSE(must(store->token(text)).has_value());
+    CHECK_FALSE(must(store->project(text)).has_value());
+    CHECK(must(store->runs({.project = "llama", .branch = text})).empty());
+  }
+  CHECK_FALSE(must(store->blob_in_use("blob")));
+}
+
+TEST_CASE("postgres: an error rolls back, and the connection goes on") {
+  const std::string url = new_database();
+  const auto database = must(PostgresDatabase::open(url, Opening::beside_service));
+  const auto insert = [](PostgresConnection& c) { c.execute("INSERT INTO metric (name) VALUES ($1)", "m"); };
+  const auto refused = [&](PostgresConnection& c) -> Result<void> {
+    insert(c);
+    return fail(ErrorCode::conflict, "no");
+  };
+  const auto twice = [&](PostgresConnection& c) -> Result<void> {
+    insert(c);
+    insert(c);
+    return {};
+  };
+  const auto slow = [](PostgresConnection& c) -> Result<void> {
+    c.execute("SET LOCAL statement_timeout = 10");
+    c.query("SELECT pg_sleep(10)");
+    return {};
+  };
+  const auto once = [&](PostgresConnection& c) -> Result<void> {
+    insert(c);
+    return {};
+  };
+  CHECK(error_of(database->write(refused)) == ErrorCode::conflict);
+  CHECK(error_of(database->write(twice)) == ErrorCode::internal);
+  CHECK(error_of(database->write(slow)) == ErrorCode::store_unavailable);
+  CHECK(error_of(database->read(once)) == ErrorCode::store_unavailable);  // a reader cannot write
+  must(database->write(once));
+}
+
+TEST_CASE("postgres: a transaction that is refused for the sake of another one is run again, but not for ever") {
+  const std::string url = new_database();
+  const auto database = must(PostgresDatabase::open(url, Opening::beside_service));
+  int runs = 0;
+  const auto raise = [](PostgresConnection& c, const char* code) {
+    c.run_script("DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '" + std::string(code) + "'; END $$");
+  };
+  const auto third_time = [&](PostgresConnection& c) -> Result<int> {
+    if (++runs < 3) raise(c, runs == 1 ? "40001" : "40P01");
+    return runs;
+  };
+  CHECK(must(database->write(third_time)) == 3);
+  runs = 0;
+  const auto never = [&](PostgresConnection& c) -> Result<void> {
+    ++runs;
+    raise(c, "40001");
+    return {};
+  };
+  CHECK(error_of(database->write(never)) == ErrorCode::store_unavailable);
+  CHECK(runs == PostgresLimits::tries);
+  const auto full = [&](PostgresConnection& c) -> Result<void> {
+    raise(c, "53100");
+    return {};
+  };
+  CHECK(error_of(database->write(full)) == ErrorCode::disk_full);
+}
+
+TEST_CASE("postgres: a page of a history is read from its index alone") {
+  const auto under_test = make_postgres_under_test();
+  const auto store = under_test->open();
+  add_project(*store);
+  for (int i = 0; i < 100; ++i) {
+    RunResult result = plain_result("r" + std::to_string(i));
+    for (int m = 0; m < 50; ++m) result.values.emplace_back("metric" + std::to_string(m), i);
+    add_run(*store, plain_head(result.run), result);
+  }
+  under_test->execute("SELECT 1");  // and VACUUM ANALYZE
+  const std::string plan =
+      ask_postgres(under_test->url(),
+                   "SET enable_seqscan = off; EXPLAIN (FORMAT JSON) SELECT run_seq, value FROM measurement "
+                   "WHERE lane_id = 1 AND metric_id = 1 ORDER BY run_seq DESC LIMIT 10");
+  CAPTURE(plan);
+  CHECK(contains(plan, "Index Only Scan"));
+  CHECK_FALSE(contains(plan, "\"Sort\""));
+}
