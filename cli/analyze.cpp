@@ -39,7 +39,7 @@ int refuse(const Options& options, const Error& error) {
 }
 
 Result<report::Report> analyze(const Options& options) {
-  if (options.child) return analyze_as_child(options.reading);
+  if (options.child) return analyze_as_child(options.files.size(), options.reading);
   return analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
 }
 

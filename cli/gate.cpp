@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "analyzer/core/text.hpp"
 #include "cli/client.hpp"
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
@@ -18,8 +19,8 @@
 #include "cli/print_run.hpp"
 #include "cli/reading.hpp"
 #include "cli/repository_policy.hpp"
-#include "cli/sha256.hpp"
 #include "cli/terminal.hpp"
+#include "server/hash/sha256.hpp"
 #include "server/wire/json.hpp"
 #include "server/wire/run_document.hpp"
 #include "server/wire/url_text.hpp"
@@ -38,8 +39,9 @@ constexpr std::chrono::seconds retry_after_max{15};
 struct Options {
   ConnectionOptions connection;
   ReadingOptions reading;
-  std::string file, policy, workload, commit, branch, base, base_branch, head, ci_run, job, matrix, job_url, key;
-  std::optional<std::int64_t> pull_request, attempt;
+  std::vector<std::string> files;
+  std::string policy, workload, commit, branch, base, base_branch, head, ci_run, job, matrix, job_url, key, run_key;
+  std::optional<std::int64_t> pull_request, attempt, rank, ranks;
   std::vector<std::string> environment;
   std::int64_t wait = 100;
   std::string on_unreachable = "fail";
@@ -86,18 +88,37 @@ void fill_from_policy(Options& options, const std::optional<gate::Policy>& polic
 Result<std::string> send_policy(const Client& client, const Options& options, const gate::Policy& policy) {
   ClientRequest request;
   request.method = "PUT";
-  const std::string hash = sha256_of_text(policy.text);
+  const std::string sha256 = hash::sha256_hex(policy.text);
   request.path =
-      fmt::format("/api/v1/projects/{}/policies/{}", wire::percent_encoded(options.connection.project), hash);
+      fmt::format("/api/v1/projects/{}/policies/{}", wire::percent_encoded(options.connection.project), sha256);
   request.text = policy.text;
   request.headers = {{"Content-Type", "application/toml"}};
   TRACEWEIR_TRY(answer, send_with_patience(client, request));
   if (answer.status != 204) return tl::unexpected(error_of(answer));
-  return hash;
+  return sha256;
 }
 
+std::string new_key() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+/// One file of the run, and the rank that it begins with.
+struct Part {
+  std::string file;
+  std::int64_t rank = 0;
+};
+
+/// What the command line leaves open of the ranks: several files are as many ranks of one run.
+void fill_in_ranks(Options& options) {
+  if (options.files.size() > 1 && !options.ranks) options.ranks = std::ssize(options.files);
+  const bool alone = options.files.size() == 1 && !options.rank;
+  if (options.ranks && options.run_key.empty() && options.ci_run.empty() && !alone) options.run_key = new_key();
+}
+
+/// Errors: usage.
 Result<std::string> upload_path(const Options& options, const std::vector<std::string>& parents,
-                                const std::string& policy) {
+                                const std::string& policy, const Part& part) {
   if (options.commit.empty())
     return fail(ErrorCode::usage,
                 "which commit was measured? Give --commit (or TRACEWEIR_COMMIT), or run inside the git work tree");
@@ -119,7 +140,10 @@ Result<std::string> upload_path(const Options& options, const std::vector<std::s
   path.add("window", options.reading.window.value_or(""));
   path.add("steps", options.reading.steps.value_or(""));
   if (options.reading.skip) path.add("skip_steps", std::to_string(*options.reading.skip));
-  path.add("name", std::filesystem::path(options.file).filename().string());
+  if (options.rank || options.files.size() > 1) path.add("rank", std::to_string(part.rank));
+  if (options.ranks) path.add("ranks", std::to_string(*options.ranks));
+  path.add("run_key", options.run_key);
+  path.add("name", std::filesystem::path(part.file).filename().string());
   path.add("wait", std::to_string(options.wait));
   path.add("policy", policy);
   for (const std::string& item : options.environment) {
@@ -142,11 +166,6 @@ std::function<void(std::uint64_t, std::uint64_t)> progress_bar() {
   };
 }
 
-std::string new_key() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
 int unreachable(const Options& options, const Error& error) {
   const int code = say(error);
   if (code != exit_unreachable || options.on_unreachable != "pass") return code;
@@ -161,18 +180,61 @@ int show_answer(const Options& options, const Client& client, const std::string&
     fmt::print("{}\n", body);
   else
     fmt::print("{}", run_table(*run, client, paint_of_stdout()));
+  if (run->status == "pending" && options.rank) return exit_done;  // whoever sends the last rank gets the verdict
   if (!run->verdict) return exit_inconclusive;
   return exit_code_of(*run->verdict, options.strict ? gate::Strictness::strict : gate::Strictness::lenient);
 }
 
 int dry_run(const Options& options) {
-  const auto report = analyze_files({options.file}, options.reading, Hashing::none);
+  const auto report = analyze_files(options.files, options.reading, Hashing::none);
   if (!report) return say(report.error());
   if (options.json)
     fmt::print("{}\n", report::to_json(*report));
   else
     fmt::print("{}\ndry run: nothing was sent\n", report::to_table(*report, paint_of_stdout()));
   return exit_done;
+}
+
+/// The service's answer to one file. Errors: those of the client and of the service.
+Result<ClientAnswer> send_part(const Options& options, const Client& client, const std::string& path,
+                               const Part& part) {
+  ClientRequest request;
+  request.method = "POST";
+  request.path = path;
+  request.file = part.file;
+  const std::string key = options.key.empty() ? new_key() : fmt::format("{}/{}", options.key, part.rank);
+  request.headers = {{"Content-Type", "application/octet-stream"},
+                     {"Idempotency-Key", options.files.size() > 1 || options.key.empty() ? key : options.key}};
+  request.progress = progress_bar();
+  TRACEWEIR_TRY(answer, send_with_patience(client, request));
+  if (answer.status != 201 && answer.status != 202) return tl::unexpected(error_of(answer));
+  return answer;
+}
+
+/// The first rank that the run still lacks: a file may hold several.
+std::int64_t next_rank(const std::string& answer, std::int64_t rank) {
+  const auto run = wire::run_from_json(answer);
+  const bool known = run && run->ranks && !run->ranks->missing.empty();
+  return known ? run->ranks->missing.front() : rank + 1;
+}
+
+/// Sends one file after the other; the last one's answer is the run's.
+int send_files(const Options& options, const Client& client, const std::vector<std::string>& parents,
+               const std::string& policy) {
+  Part part{"", options.rank.value_or(0)};
+  std::string answer;
+  for (const std::string& file : options.files) {
+    if (!answer.empty()) part.rank = next_rank(answer, part.rank);
+    part.file = file;
+    const auto path = upload_path(options, parents, policy, part);
+    if (!path) return say(path.error());
+    auto sent = send_part(options, client, *path, part);
+    if (!sent && options.files.size() > 1)
+      sent.error().message = fmt::format("{}: {}", clean_text(file), sent.error().message);
+    if (!sent) return unreachable(options, sent.error());
+    answer = sent->body;
+  }
+  return show_answer(options, client, answer);
 }
 
 int run(Options options) {
@@ -182,9 +244,10 @@ int run(Options options) {
   const auto policy = repository_policy(options.policy, options.base);
   if (!policy) return say(policy.error());
   fill_from_policy(options, *policy);
+  fill_in_ranks(options);
   const auto client = connect(options.connection);
   if (!client) return say(client.error());
-  if (const auto path = upload_path(options, parents, ""); !path) return say(path.error());
+  if (const auto path = upload_path(options, parents, "", {options.files.front()}); !path) return say(path.error());
   // From here on the command line is right; what fails now is the service's or the trace's.
 
   std::string policy_hash;
@@ -193,18 +256,7 @@ int run(Options options) {
     if (!sent) return unreachable(options, sent.error());
     policy_hash = *sent;
   }
-  const auto path = upload_path(options, parents, policy_hash);
-  ClientRequest request;
-  request.method = "POST";
-  request.path = *path;
-  request.file = options.file;
-  request.headers = {{"Content-Type", "application/octet-stream"},
-                     {"Idempotency-Key", options.key.empty() ? new_key() : options.key}};
-  request.progress = progress_bar();
-  const auto answer = send_with_patience(*client, request);
-  if (!answer) return unreachable(options, answer.error());
-  if (answer->status != 201 && answer->status != 202) return unreachable(options, error_of(*answer));
-  return show_answer(options, *client, answer->body);
+  return send_files(options, *client, parents, policy_hash);
 }
 
 void add_run_options(CLI::App& app, Options& options) {
@@ -231,6 +283,16 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("--job-url", options.job_url, "address of the CI job")->envname("TRACEWEIR_JOB_URL");
   app.add_option("--env", options.environment, "KEY=VALUE that belongs to the environment class; repeatable")
       ->type_name("KEY=VALUE");
+  app.add_option("--rank", options.rank, "rank that the (first) file begins with, where several jobs send one run")
+      ->check(CLI::NonNegativeNumber)
+      ->envname("TRACEWEIR_RANK");
+  app.add_option("--ranks", options.ranks, "how many ranks the run has (default: the number of files)")
+      ->check(CLI::PositiveNumber)
+      ->envname("TRACEWEIR_RANKS");
+  app.add_option(
+         "--run-key", options.run_key,
+         "what the uploads of one run have in common (default: CI run, attempt, job and matrix, else a new one)")
+      ->envname("TRACEWEIR_RUN_KEY");
   app.add_option("--key", options.key, "idempotency key (default: a new one)")->envname("TRACEWEIR_KEY");
 }
 
@@ -238,7 +300,10 @@ void add_run_options(CLI::App& app, Options& options) {
 
 Action declare_gate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "nsys SQLite export or Kineto JSON (plain, gzip or zstd)")
+  app.add_option(
+         "FILE", options->files,
+         "nsys SQLite export or Kineto JSON (plain, gzip or zstd), or a report; several are ranks of one run, in "
+         "this order")
       ->required()
       ->check(CLI::ExistingFile);
   add_connection_options(app, options->connection);
@@ -257,6 +322,9 @@ Action declare_gate(CLI::App& app) {
   export TRACEWEIR_URL=https://traceweir.example.org TRACEWEIR_TOKEN=twr_…
   traceweir gate trace.json.gz --project llama --workload ddp-8gpu
   traceweir gate report.sqlite --project llama --commit "$SHA" --branch main --env node=a100-1
+  traceweir gate rank0.json.gz rank1.json.gz --project llama       two ranks of one run
+  traceweir gate rank3.json.gz --rank 3 --ranks 8 --run-key "$CI_PIPELINE_ID"   one of eight jobs; the last one gets the
+                                                                   verdict, the others exit 0
 
 Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
 3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)");

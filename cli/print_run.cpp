@@ -99,11 +99,24 @@ std::string what_next(const gate::Verdict& verdict) {
 
 }  // namespace
 
+std::string ranks_text(const wire::RunRanks& ranks) {
+  std::string text = fmt::format("{} of {} ranks arrived", ranks.received.size(),
+                                 ranks.expected ? std::to_string(*ranks.expected) : "?");
+  if (!ranks.missing.empty()) text += fmt::format("; missing: {}", fmt::join(ranks.missing, ", "));
+  return text;
+}
+
 std::string run_table(const wire::RunAnswer& run, const Client& client, report::Paint paint) {
   std::string text = fmt::format("run {}  {} / {}  commit {}{}\n", run.id, run.project, run.workload,
                                  run.commit.substr(0, 12), run.branch.empty() ? "" : "  on " + clean_text(run.branch));
   for (const std::string& warning : run.warnings) text += fmt::format("  warning: {}\n", warning);
   if (run.error) return text + fmt::format("  rejected: {}: {}\n", word(run.error->code), run.error->message);
+  if (run.ranks && run.status == "pending") {
+    text += fmt::format("  pending: {}\n", ranks_text(*run.ranks));
+    for (const wire::RunRanks::Rejected& row : run.ranks->rejected)
+      text += fmt::format("  rank {} was rejected and can be sent again: {}: {}\n", row.rank, word(row.error.code),
+                          clean_text(row.error.message));
+  }
   if (!run.verdict)
     return text + fmt::format("  {}: no verdict yet; look again with: traceweir show {}\n", run.status, run.id);
   const gate::Verdict& verdict = run.verdict->verdict;

@@ -5,19 +5,21 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/ingest/trace_input.hpp"
-#include "cli/sha256.hpp"
 #include "sandbox/contract.hpp"
 #include "sandbox/sandbox.hpp"
+#include "server/hash/sha256.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -66,8 +68,8 @@ Result<MeasuredFile> read_file(const std::string& file, Hashing hashing) {
   TRACEWEIR_TRY(input, open_input(file));
   TRACEWEIR_TRY(read, read_input(input, name_of(file)));
   if (hashing == Hashing::none) return std::move(read);
-  TRACEWEIR_TRY(hash, sha256_of_file(file));
-  read.facts.sha256 = hash;
+  TRACEWEIR_TRY(sha256, hash::sha256_of_file(file));
+  read.facts.sha256 = sha256;
   return std::move(read);
 }
 
@@ -79,9 +81,8 @@ Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
   return metrics::with_window(measure, *options.window);
 }
 
-/// Files are ranks of one run, in their order.
-Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingOptions& options) {
-  TRACEWEIR_TRY(measure, measure_options(options));
+/// Measures traces together: their ranks' calls are matched.
+Result<report::Report> together(std::span<MeasuredFile> files, const metrics::MeasureOptions& measure) {
   std::vector<timeline::Timeline> timelines;
   std::vector<report::TraceFacts> facts;
   for (MeasuredFile& file : files) {
@@ -89,6 +90,34 @@ Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingO
     std::move(file.ranks.begin(), file.ranks.end(), std::back_inserter(timelines));
   }
   return report::report_of(timelines, facts, measure);
+}
+
+/// Files are ranks of one run, in their order. Where one is a report, each is measured by itself.
+Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingOptions& options) {
+  TRACEWEIR_TRY(measure, measure_options(options));
+  if (std::none_of(files.begin(), files.end(), [](const MeasuredFile& file) { return file.report.has_value(); }))
+    return together(files, measure);
+  std::vector<report::Report> reports;
+  for (MeasuredFile& file : files) {
+    auto report = file.report ? *std::move(file.report) : together(std::span(&file, 1), measure);
+    if (!report) return report;
+    reports.push_back(*std::move(report));
+  }
+  return report::merged(reports);
+}
+
+/// Where there are several files, an error says which one it is about.
+Error about(const std::string& name, std::size_t files, Error error) {
+  if (files > 1) error.message = fmt::format("{}: {}", name, error.message);
+  return error;
+}
+
+Result<MeasuredFile> read_descriptors(int i) {
+  const bool has_scratch = ::fcntl(sandbox::scratch_of(i), F_GETFD) >= 0;
+  std::optional<ingest::File> scratch;
+  if (has_scratch) scratch.emplace(sandbox::scratch_of(i));
+  TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_of(i)), std::move(scratch)));
+  return read_input(input, sandbox::input_name(i));
 }
 
 }  // namespace
@@ -108,34 +137,27 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
   std::vector<MeasuredFile> measured;
   for (const std::string& file : files) {
     auto read = read_file(file, hashing);
-    if (!read && files.size() > 1)
-      return fail(read.error().code, fmt::format("{}: {}", name_of(file), read.error().message));
-    if (!read) return tl::unexpected(std::move(read).error());
-    if (read->report && files.size() > 1)
-      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(file)));
-    if (read->report) return *std::move(read->report);
+    if (!read) return tl::unexpected(about(name_of(file), files.size(), std::move(read).error()));
     measured.push_back(*std::move(read));
   }
   return report_of(std::move(measured), options);
 }
 
-Result<report::Report> analyze_as_child(const ReadingOptions& options) {
-  const bool has_scratch = ::fcntl(sandbox::scratch_descriptor, F_GETFD) >= 0;
-  std::optional<ingest::File> scratch;
-  if (has_scratch) scratch.emplace(sandbox::scratch_descriptor);
+Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options) {
   ::signal(SIGXFSZ, SIG_IGN);  // the limit on what is unpacked is an answer, not a death
   const sandbox::Parts parts = sandbox::lock_down();
   ingest::File word(sandbox::word_descriptor);
   TRACEWEIR_TRY_VOID(word.write(sandbox::to_line(parts)));
   { const ingest::File said = std::move(word); }
-  // From here on the file may say what it wants.
+  // From here on the files may say what they want.
 
-  TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_descriptor), std::move(scratch)));
-  TRACEWEIR_TRY(read, read_input(input, std::string(sandbox::input_name)));
-  if (read.report) return *std::move(read.report);
-  std::vector<MeasuredFile> one;
-  one.push_back(std::move(read));
-  return report_of(std::move(one), options);
+  std::vector<MeasuredFile> measured;
+  for (std::size_t i = 0; i < files; ++i) {
+    auto read = read_descriptors(static_cast<int>(i));
+    if (!read) return tl::unexpected(about(sandbox::input_name(static_cast<int>(i)), files, std::move(read).error()));
+    measured.push_back(*std::move(read));
+  }
+  return report_of(std::move(measured), options);
 }
 
 }  // namespace traceweir::cli

@@ -30,15 +30,15 @@ enum class Hashing { none, sha256 };
 /// As the name of a file: what comes through stdin.
 inline constexpr const char* stdin_word = "-";
 
-/// Measures files here; several files are ranks of one run. A single file may be a traceweir.report/1 document, which
-/// is checked and handed on. Errors: those of ingest::read_trace (with its name in front where there are several),
+/// Measures files here; several files are ranks of one run. A file may be a traceweir.report/1 document: a single one
+/// is checked and handed on; among several its ranks are put together with the others, and calls are not matched
+/// (`ranks_apart`). Errors: those of ingest::read_trace (with its name in front where there are several),
 /// usage, bad_body.
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing);
 
-/// The same of what this process was given as its input by the service (sandbox/contract.hpp): it locks itself in and
-/// says so before it reads a byte.
-/// Errors: as above, disk_full.
-Result<report::Report> analyze_as_child(const ReadingOptions& options);
+/// The same of the files that this process was given as its inputs by the service (sandbox/contract.hpp): it locks
+/// itself in and says so before it reads a byte. Errors: as above, disk_full.
+Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options);
 
 }  // namespace traceweir::cli

@@ -27,10 +27,16 @@ std::string outcome_of(const wire::RunAnswer& run) {
   return run.verdict ? std::string(gate::word(run.verdict->verdict.outcome)) : run.status;
 }
 
+std::string why_of(const wire::RunAnswer& run) {
+  if (run.verdict) return run.verdict->verdict.summary;
+  if (run.error) return run.error->message;
+  return run.ranks && run.status == "pending" ? ranks_text(*run.ranks) : "";
+}
+
 void print_rows(const wire::RunPage& page) {
   fmt::print("{:<36}  {:<12}  {:<16}  {:<16}  {:<12}  {}\n", "run", "commit", "branch", "workload", "outcome", "why");
   for (const wire::RunAnswer& run : page.runs) {
-    const std::string why = run.verdict ? run.verdict->verdict.summary : run.error ? run.error->message : "";
+    const std::string why = why_of(run);
     fmt::print("{:<36}  {:<12}  {:<16}  {:<16}  {:<12}  {}\n", run.id, run.commit.substr(0, 12),
                clean_text(run.branch, 32), run.workload, outcome_of(run), why);
   }

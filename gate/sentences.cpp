@@ -22,6 +22,7 @@ constexpr Word<NotMeasured> advice_rows[] = {
     {NotMeasured::graph_opaque, "Trace CUDA graphs by node: nsys profile --cuda-graph-trace=node."},
     {NotMeasured::no_host_calls, "Record host calls: CPU activities in torch.profiler, --trace=cuda in nsys."},
     {NotMeasured::single_rank, "Upload one trace per rank: this metric compares ranks."},
+    {NotMeasured::ranks_apart, "Upload the traces instead of reports: this metric matches the calls of all ranks."},
     {NotMeasured::no_such_table, "Export the trace with the tables that this metric reads."},
     {NotMeasured::untrusted_data, "Profile all ranks in the same way: their data do not fit together."},
 };
@@ -38,6 +39,7 @@ constexpr Word<NotMeasured> why_rows[] = {
     {NotMeasured::graph_opaque, "CUDA graphs are traced as a whole"},
     {NotMeasured::no_host_calls, "the trace has no host calls"},
     {NotMeasured::single_rank, "there is one rank"},
+    {NotMeasured::ranks_apart, "the ranks were analysed apart"},
     {NotMeasured::no_such_table, "the trace lacks a table"},
     {NotMeasured::untrusted_data, "its data cannot be right"},
 };

@@ -33,6 +33,8 @@ std::string describe(const Parts& parts) {
   return out.empty() ? "nothing" : out;
 }
 
+std::string input_name(int i) { return i == 0 ? "-" : "-" + std::to_string(i); }
+
 std::string to_line(const Parts& parts) {
   return fmt::format("{}{}{}{}\n", before, parts.seccomp ? 1 : 0, between, parts.landlock_abi);
 }

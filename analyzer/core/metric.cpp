@@ -21,6 +21,7 @@ constexpr Word<NotMeasured> reason_words[] = {
     {NotMeasured::graph_opaque, "graph_opaque"},
     {NotMeasured::no_host_calls, "no_host_calls"},
     {NotMeasured::single_rank, "single_rank"},
+    {NotMeasured::ranks_apart, "ranks_apart"},
     {NotMeasured::no_such_table, "no_such_table"},
     {NotMeasured::untrusted_data, "untrusted_data"},
 };

@@ -33,6 +33,7 @@ enum class NotMeasured {
   graph_opaque,
   no_host_calls,
   single_rank,
+  ranks_apart,
   no_such_table,
   untrusted_data,
 };

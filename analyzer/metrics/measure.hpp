@@ -122,10 +122,12 @@ struct RankShare {
   std::optional<Window> window;
   std::vector<Measurement> measurements;
   std::vector<CommCall> calls;  ///< all of the trace, in order of begin
+  bool calls_known = true;      ///< false: the rank comes from a report, which does not carry its calls
 };
 
 /// The run's value of every metric: means over ranks, and the metrics that need several ranks
-/// (`K.transfer_mean`, `K.wait_share`, `K.matched_calls`, `rank.*_skew`; `single_rank` where there is one).
+/// (`K.transfer_mean`, `K.wait_share`, `K.matched_calls`, `rank.*_skew`; `single_rank` where there is one,
+/// `ranks_apart` where calls would have to be matched that are not known).
 /// Source: spec of metrics, sections 4 and 6.   Cost: O(calls log calls).
 std::vector<RunMeasurement> measure_run(std::span<const RankShare> ranks);
 

@@ -204,13 +204,23 @@ RunValue over_ranks(const MetricInfo& info, std::span<const RankShare> ranks) {
   return {std::visit([](auto number) -> Value { return number; }, only), std::move(all.values)};
 }
 
+/// Whether any rank measured calls of this kind.
+bool has_calls(std::span<const RankShare> ranks, Collective kind) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](const RankShare& rank) {
+    const Measurement* count = find(rank, std::string(word(kind)) + ".count");
+    return count != nullptr && count->value;
+  });
+}
+
 RunValue value_of(const Metric& metric, const RunView& run) {
   if (metric.one_rank()) return over_ranks(metric.info, run.ranks);
   if (run.ranks.size() < 2) return {NotMeasured::single_rank, {}};
   if (metric.of_run != nullptr) return metric.of_run(run);
   for (const NotMeasured reason : {NotMeasured::no_gpu_work, NotMeasured::graph_opaque})
     if (any_lacks(run.ranks, std::string(word(*metric.kind)) + ".count", reason)) return {reason, {}};
-  return metric.of_kind_of_run(run, *metric.kind);
+  if (std::all_of(run.ranks.begin(), run.ranks.end(), [](const RankShare& rank) { return rank.calls_known; }))
+    return metric.of_kind_of_run(run, *metric.kind);
+  return {has_calls(run.ranks, *metric.kind) ? NotMeasured::ranks_apart : NotMeasured::no_comm, {}};
 }
 
 }  // namespace
@@ -254,7 +264,7 @@ RunValue compute_skew(const RunView& run) { return skew(run, "gpu.compute"); }
 RunValue step_skew(const RunView& run) { return skew(run, "step.time_p50"); }
 
 RankShare share_of(const RankView& view, const RankMeasures& measures, std::int64_t rank) {
-  RankShare share{rank, measures.window, measures.measurements, {}};
+  RankShare share{rank, measures.window, measures.measurements, {}, true};
   for (const timeline::Work& work : view.timeline->work) {
     // A peer copy is one rank's own: no other rank takes part in it as in a collective.
     if (work.kind != timeline::WorkKind::comm || work.source == timeline::WorkSource::memcpy) continue;

@@ -34,6 +34,7 @@ constexpr Word<NotMeasured> reasons[] = {
     {NotMeasured::graph_opaque, "CUDA graphs were traced as a whole (use --cuda-graph-trace=node)"},
     {NotMeasured::no_host_calls, "the trace has no API calls of the host"},
     {NotMeasured::single_rank, "needs the traces of several ranks"},
+    {NotMeasured::ranks_apart, "needs the traces of all ranks in one analysis, not reports of each"},
     {NotMeasured::no_such_table, "the trace does not carry this data"},
     {NotMeasured::untrusted_data, "the data contradict themselves"},
 };

@@ -79,6 +79,12 @@ struct Report {
 Result<Report> report_of(std::span<const timeline::Timeline> timelines, std::span<const TraceFacts> facts,
                          const metrics::MeasureOptions& options = {});
 
+/// One run of the ranks of reports that were made apart. What needs the calls of several ranks is not measured
+/// (`ranks_apart`): reports do not carry every call.
+/// Shape:  a rank keeps its number where it is the first to have it; else it takes the lowest free one, in order.
+/// Errors: bad_body (no report, or reports of different classifiers, whose numbers mean different things).
+Result<Report> merged(std::span<const Report> reports);
+
 /// JSON of the report: schema traceweir.report/1, keys in the order of the contract, at most report_bytes_max.
 /// Shape: one line without `indent`, else indented by that many spaces.
 std::string to_json(const Report& report, int indent = -1);

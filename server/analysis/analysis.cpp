@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "sandbox/contract.hpp"
 #include "server/analysis/child.hpp"
@@ -37,13 +38,14 @@ constexpr std::array<ErrorCode, 11> refusals = {ErrorCode::unknown_format, Error
                                                 // What is not the file's fault: our disk.
                                                 ErrorCode::io_failed, ErrorCode::disk_full};
 
-std::vector<std::string> command_for(const fs::path& program, const AnalysisOptions& options) {
+std::vector<std::string> command_for(const fs::path& program, std::size_t files, const AnalysisOptions& options) {
   std::vector<std::string> words = {program.string(), "analyze", "--json", "--child"};
   // As one word with its option, so that a value that begins with a dash stays a value.
   if (options.window) words.push_back("--window=" + *options.window);
   if (options.steps) words.push_back("--steps=" + *options.steps);
   if (options.skip_steps) words.push_back("--skip=" + std::to_string(*options.skip_steps));
-  words.insert(words.end(), {"--", "-"});
+  words.emplace_back("--");
+  words.insert(words.end(), files, "-");
   return words;
 }
 
@@ -65,8 +67,19 @@ tl::unexpected<Error> too_long(const AnalysisLimits& limits) {
                                                std::to_string(limits.analysis_time_max.count()) + " ms");
 }
 
+/// The child does not know what a file is called; where it says which one of several is wrong, the client gets its
+/// name.
+std::string with_their_names(std::string message, std::span<const InputFile> files) {
+  if (files.size() < 2) return message;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string ours = sandbox::input_name(static_cast<int>(i)) + ": ";
+    if (message.starts_with(ours)) return clean_text(files[i].name) + ": " + message.substr(ours.size());
+  }
+  return message;
+}
+
 /// Shape: {"error": {"code": "malformed_trace", "message": "…"}}, one line.
-Error refusal_of(const ChildEnd& end) {
+Error refusal_of(const ChildEnd& end, std::span<const InputFile> files) {
   const Error breach{ErrorCode::analysis_failed,
                      "the analysing process refused the file without saying why" + last_words(end.err)};
   if (end.out.size() > error_line_bytes_max) return breach;
@@ -81,7 +94,7 @@ Error refusal_of(const ChildEnd& end) {
   if (known == refusals.end()) return breach;
   // What is a wrong command line for the child was a wrong query of our client's: window, steps, skip.
   const ErrorCode meant = *known == ErrorCode::usage ? ErrorCode::bad_query : *known;
-  return {meant, clean_text(message->get_ref<const std::string&>(), 2 * name_bytes_max)};
+  return {meant, clean_text(with_their_names(message->get<std::string>(), files), 2 * name_bytes_max)};
 }
 
 struct SignalWord {
@@ -108,20 +121,28 @@ bool is_out_of_memory(const ChildEnd& end) {
   return end.err.find("bad_alloc") != std::string::npos || end.err.find("out of memory") != std::string::npos;
 }
 
-Result<report::Report> report_from(const ChildEnd& end, const AnalysisOptions& options) {
+/// The file that a rank was read from; nothing where the rank's report names a trace of its own.
+const InputFile* file_of(const report::RankReport& rank, std::span<const InputFile> files) {
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (rank.trace.name == sandbox::input_name(static_cast<int>(i))) return &files[i];
+  return nullptr;
+}
+
+Result<report::Report> report_from(const ChildEnd& end, std::span<const InputFile> files) {
   Result<report::Report> report = report::from_json(end.out);
   if (!report) return died("gave a report that breaks its contract: " + report.error().message, end);
   for (report::RankReport& rank : report->ranks) {
     // The child saw a file without a name; the client's name and the hash that we took are what the reader wants. A
     // report that was made elsewhere names its own traces: those stay.
-    if (rank.trace.name != sandbox::input_name) continue;
-    rank.trace.name = clean_text(fs::path(options.name).filename().string());
-    rank.trace.sha256 = options.sha256;
+    const InputFile* file = file_of(rank, files);
+    if (file == nullptr) continue;
+    rank.trace.name = clean_text(fs::path(file->name).filename().string());
+    rank.trace.sha256 = file->sha256;
   }
   return report;
 }
 
-Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& options, const AnalysisLimits& limits) {
+Result<report::Report> outcome_of(const ChildEnd& end, std::span<const InputFile> files, const AnalysisLimits& limits) {
   using How = ChildEnd::How;
   if (end.how == How::timed_out) return too_long(limits);
   if (end.how == How::stopped) return fail(ErrorCode::queue_full, "the service is stopping");
@@ -130,9 +151,9 @@ Result<report::Report> outcome_of(const ChildEnd& end, const AnalysisOptions& op
                 "the analysing process did not lock itself in before it read the upload" + last_words(end.err));
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
-  if (end.how == How::exited && end.code == 0) return report_from(end, options);
+  if (end.how == How::exited && end.code == 0) return report_from(end, files);
   if (end.how == How::exited && (end.code == refused_exit_code || end.code == usage_exit_code))
-    return tl::unexpected(refusal_of(end));
+    return tl::unexpected(refusal_of(end, files));
   if (is_out_of_memory(end))
     return died("ran out of memory; analysis_memory_max is " + std::to_string(limits.analysis_memory_max) + " bytes",
                 end);
@@ -178,7 +199,7 @@ struct Analysis::Impl {
   sandbox::Parts demanded;
   Children children;
 
-  Result<ChildEnd> run(const AnalysisOptions& options, int input);
+  Result<ChildEnd> run(const AnalysisOptions& options, std::span<const int> inputs);
 };
 
 Result<fs::path> program_beside_us() {
@@ -208,20 +229,24 @@ Analysis::~Analysis() {
 
 void Analysis::stop() { impl_->children.stop(); }
 
-Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, int input) {
-  Descriptor unpacked;
-  if (!scratch.empty()) {
-    TRACEWEIR_TRY(made, scratch_in(scratch));
-    unpacked = std::move(made);
+Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, std::span<const int> inputs) {
+  std::vector<Descriptor> unpacked(inputs.size());
+  std::vector<ChildFiles> files;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!scratch.empty()) {
+      TRACEWEIR_TRY(made, scratch_in(scratch));
+      unpacked[i] = std::move(made);
+    }
+    files.push_back({inputs[i], unpacked[i].get()});
   }
-  const ChildLimits child{limits.analysis_time_max,
+  const ChildLimits child{limits.analysis_time_max * inputs.size(),
                           limits.analysis_memory_max,
-                          limits.descriptors_max,
+                          limits.descriptors_max + 2 * (inputs.size() - 1),
                           limits.report_bytes_max,
                           limits.message_bytes_max,
                           scratch.empty() ? 0 : limits.scratch_bytes_max,
                           demanded};
-  return children.run(command_for(program, options), child, {input, unpacked.get()});
+  return children.run(command_for(program, inputs.size(), options), child, files);
 }
 
 Result<sandbox::Parts> Analysis::demand_sandbox() {
@@ -230,19 +255,27 @@ Result<sandbox::Parts> Analysis::demand_sandbox() {
   const AnalysisLimits limits = std::exchange(impl_->limits, AnalysisLimits{});
   impl_->limits.analysis_time_max = probe_time_max;
   impl_->limits.analysis_memory_max = limits.analysis_memory_max;
-  const auto end = impl_->run({}, nothing.read.get());
+  const std::array inputs = {nothing.read.get()};
+  const auto end = impl_->run({}, inputs);
   impl_->limits = limits;
   if (!end) return tl::unexpected(end.error());
   impl_->demanded = end->sandbox.value_or(sandbox::Parts{});
   return impl_->demanded;
 }
 
-Result<report::Report> Analysis::report_of(const fs::path& file, const AnalysisOptions& options) const {
+Result<report::Report> Analysis::report_of(std::span<const InputFile> files, const AnalysisOptions& options) const {
+  TRACEWEIR_ASSERT(!files.empty());
   if (holds_nul(options.window) || holds_nul(options.steps))
     return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
-  TRACEWEIR_TRY(upload, open_upload(file));
-  TRACEWEIR_TRY(end, impl_->run(options, upload.get()));
-  return outcome_of(end, options, impl_->limits);
+  std::vector<Descriptor> uploads;
+  std::vector<int> inputs;
+  for (const InputFile& file : files) {
+    TRACEWEIR_TRY(upload, open_upload(file.path));
+    inputs.push_back(upload.get());
+    uploads.push_back(std::move(upload));
+  }
+  TRACEWEIR_TRY(end, impl_->run(options, inputs));
+  return outcome_of(end, files, impl_->limits);
 }
 
 }  // namespace traceweir::analysis

@@ -1,9 +1,9 @@
 // For: a Report from an untrusted file, made by a child process that can harm nobody but itself.
 // Not for: reading traces (the child's), deciding anything.
 //
-// The child is `traceweir analyze --json --child [--window W] [--steps G] [--skip N] -- -`, with no environment, `/` as
-// its folder and nothing open but the upload, its pipes and a file without a name to unpack into: it never gets a path.
-// It locks itself in before it reads (sandbox/contract.hpp). Its contract:
+// The child is `traceweir analyze --json --child [--window W] [--steps G] [--skip N] -- - …`, with no environment, `/`
+// as its folder and nothing open but the uploads, its pipes and files without a name to unpack into: it never gets a
+// path. It locks itself in before it reads (sandbox/contract.hpp). Its contract:
 //   exit 0   stdout is one traceweir.report/1 document; it is read as untrusted text
 //   exit 2, 3   stdout is one line {"error":{"code":"malformed_trace","message":"…"}}; the code is a word of error.hpp
 //   other    the child died; its last words on stderr go into the message
@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analyzer/core/error.hpp"
@@ -38,6 +39,11 @@ struct AnalysisOptions {
   std::optional<std::string> window;  ///< `steps`, `span`, `host_steps`, `START:END`
   std::optional<std::string> steps;   ///< glob
   std::optional<std::int64_t> skip_steps;
+};
+
+/// A file to be analysed.
+struct InputFile {
+  std::filesystem::path path;
   std::string name;    ///< the client's name of the file, for `trace.name`; empty: unknown
   std::string sha256;  ///< for `trace.sha256`; empty: not hashed
 };
@@ -69,8 +75,9 @@ class Analysis {
   ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract); queue_full
   ///         (stop()); io_failed, disk_full (the program cannot be started, it did not lock itself in, our disk: ours
   ///         to repair).
+  /// Shape:  one or more files; several are the ranks of one run, in this order, and analysis_time_max is for each.
   /// Cost:   as the analysis; one process.
-  [[nodiscard]] Result<report::Report> report_of(const std::filesystem::path& file,
+  [[nodiscard]] Result<report::Report> report_of(std::span<const InputFile> files,
                                                  const AnalysisOptions& options) const;
 
   /// Kills all children, now and from now on: their report_of returns queue_full (the file is not at

@@ -200,12 +200,28 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
   return cannot_start(command.front(), number);
 }
 
+namespace {
+
+/// What the child says, and where.
+struct Pipes {
+  int out, err, word;
+};
+
+/// Source: sandbox/contract.hpp.
+Wiring wiring_of(std::span<const ChildFiles> files, const Pipes& pipes) {
+  Wiring wiring = {files.front().input, pipes.out, pipes.err, pipes.word, files.front().scratch};
+  for (const ChildFiles& further : files.subspan(1)) wiring.insert(wiring.end(), {further.input, further.scratch});
+  return wiring;
+}
+
+}  // namespace
+
 Result<ChildEnd> Children::run(const std::vector<std::string>& command, const ChildLimits& limits,
-                               const ChildFiles& files) {
+                               std::span<const ChildFiles> files) {
   TRACEWEIR_TRY(out, make_pipe());
   TRACEWEIR_TRY(err, make_pipe());
   TRACEWEIR_TRY(word, make_pipe());
-  const Wiring wiring = {files.input, out.write.get(), err.write.get(), word.write.get(), files.scratch};
+  const Wiring wiring = wiring_of(files, {out.write.get(), err.write.get(), word.write.get()});
   TRACEWEIR_TRY(pid, start(command, limits, wiring));
   out.write.close();
   err.write.close();

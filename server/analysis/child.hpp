@@ -4,13 +4,13 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,14 +29,14 @@ struct ChildLimits {
   sandbox::Parts sandbox{};      ///< what it must have applied before it reads; nothing: its word is not asked for
 };
 
-/// What the child gets beside its pipes. The caller owns them.
+/// What the child gets of one trace beside its pipes. The caller owns them.
 struct ChildFiles {
-  int input;         ///< its stdin
+  int input;         ///< of the first one its stdin
   int scratch = -1;  ///< where it may unpack (sandbox/contract.hpp); -1: nowhere
 };
 
 /// What the child gets as its descriptors 0, 1, … (sandbox/contract.hpp); -1: that one is closed.
-using Wiring = std::array<int, 5>;
+using Wiring = std::vector<int>;
 
 /// How a child ended. Whatever it is, no process of it is left.
 struct ChildEnd {
@@ -62,7 +62,8 @@ class Children {
   /// Runs command[0] (a path) with these arguments, no environment, `/` as its folder and nothing open but its files,
   /// two pipes for what it says and one for its word about the sandbox (sandbox/contract.hpp).
   /// Errors: io_failed (it cannot be started), queue_full (stop() was called before).
-  Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits, const ChildFiles& files);
+  Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits,
+                       std::span<const ChildFiles> files);
 
   /// Kills all children and lets no further one start.
   void stop();

@@ -49,11 +49,11 @@ bool reset_signals() {
 }
 
 /// First out of the way of each other's places, then each to its own. What they came from goes with the exec.
-bool place(const Wiring& wiring) {
-  Wiring aside{};
-  for (std::size_t i = 0; i < wiring.size(); ++i) {
-    aside[i] = wiring[i] < 0 ? -1 : ::fcntl(wiring[i], F_DUPFD_CLOEXEC, static_cast<int>(wiring.size()));
-    if (wiring[i] >= 0 && aside[i] < 0) return false;
+bool place(Wiring& aside) {
+  for (int& descriptor : aside) {
+    if (descriptor < 0) continue;
+    descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(aside.size()));
+    if (descriptor < 0) return false;
   }
   if (::close_range(0, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
   for (std::size_t i = 0; i < aside.size(); ++i)
@@ -64,8 +64,7 @@ bool place(const Wiring& wiring) {
 /// A child that outlives the service would work for nobody.
 bool die_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent; }
 
-[[noreturn]] void become(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure,
-                         pid_t parent) {
+[[noreturn]] void become(const Command& command, const ChildLimits& limits, Wiring& wiring, int failure, pid_t parent) {
   const int tell = ::fcntl(failure, F_DUPFD_CLOEXEC, static_cast<int>(wiring.size()));
   if (::setsid() >= 0 && die_with(parent) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && reset_signals() &&
       place(wiring) && ::chdir("/") == 0 && apply(limits)) {
@@ -107,8 +106,9 @@ Command::Command(std::vector<std::string> words) : words_(std::move(words)) {
 
 pid_t spawn(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure) {
   const pid_t parent = ::getpid();
+  Wiring own = wiring;  // made before the fork: there is no memory to be had behind it
   const pid_t pid = ::fork();
-  if (pid == 0) become(command, limits, wiring, failure, parent);
+  if (pid == 0) become(command, limits, own, failure, parent);
   return pid;
 }
 

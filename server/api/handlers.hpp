@@ -12,6 +12,7 @@ namespace traceweir::api {
 
 // runs
 boost::asio::awaitable<http::Response> post_run(http::Request& request, Services& services);
+boost::asio::awaitable<http::Response> finish_run(http::Request& request, Services& services);
 /// Errors: bad_query, and those of authorize().
 Result<http::Response> get_runs(const http::Request& request, Services& services);
 /// Errors: not_found, and those of authorize().

@@ -3,7 +3,7 @@
 #include "gate/policy.hpp"
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
-#include "server/spool/sha256.hpp"
+#include "server/hash/sha256.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -30,7 +30,7 @@ Result<http::Response> put_policy(const http::Request& request, const std::strin
   if (!body.empty()) TRACEWEIR_TRY_VOID(gate::parse_policy(body));
   store::Project project = caller.project;
   project.policy = body;
-  const std::string detail = body.empty() ? "built-in policy" : fmt::format("sha256 {}", spool::sha256_hex(body));
+  const std::string detail = body.empty() ? "built-in policy" : fmt::format("sha256 {}", hash::sha256_hex(body));
   TRACEWEIR_TRY_VOID(services.store.put_project(
       project, store::AuditEntry{services.now(), project.name, caller.token, "policy_changed", detail}));
   return http::respond(http::Status::no_content, "", "");
@@ -42,10 +42,10 @@ Result<http::Response> put_sent_policy(const http::Request& request, const std::
   TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
   TRACEWEIR_TRY_VOID(request.query.only({}));
   const std::string& hash = request.param("sha256");
-  if (!spool::is_sha256(hash))
+  if (!hash::is_sha256(hash))
     return fail(ErrorCode::bad_query, "policy: expected 64 lower-case hex digits in the path");
-  if (hash != spool::sha256_hex(body))
-    return fail(ErrorCode::hash_mismatch, "the text has the SHA-256 " + spool::sha256_hex(body));
+  if (hash != hash::sha256_hex(body))
+    return fail(ErrorCode::hash_mismatch, "the text has the SHA-256 " + hash::sha256_hex(body));
   TRACEWEIR_TRY_VOID(gate::parse_policy(body));
   TRACEWEIR_TRY_VOID(services.store.put_policy(caller.project.name, hash, body, services.now()));
   return http::respond(http::Status::no_content, "", "");

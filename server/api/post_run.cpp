@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <vector>
 
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
+#include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/api/upload_query.hpp"
 #include "server/http/body.hpp"
@@ -14,6 +17,7 @@ namespace {
 struct Admitted {
   UploadQuery query;
   spool::IncomingFile file;
+  std::string sha256{};  ///< once it is there
 };
 
 /// Checks everything that can be checked before a byte of the body is read.
@@ -53,7 +57,8 @@ Result<store::Begun> record(Admitted& admitted, Services& services) {
   if (!query.sha256.empty() && query.sha256 != spooled.sha256())
     return fail(ErrorCode::hash_mismatch,
                 "the bytes that arrived have the SHA-256 " + spooled.sha256() + ", not the one that was announced");
-  const store::Upload upload{query.rank, spooled.sha256(), static_cast<std::int64_t>(spooled.bytes()), query.name};
+  admitted.sha256 = spooled.sha256();
+  const store::Upload upload{query.rank, admitted.sha256, static_cast<std::int64_t>(spooled.bytes()), query.name};
   TRACEWEIR_TRY_VOID(services.blobs.keep(std::move(spooled)));
   if (!query.parents.empty()) {
     const store::Commit commit{query.head.commit, query.parents, std::nullopt, "", ""};
@@ -64,39 +69,63 @@ Result<store::Begun> record(Admitted& admitted, Services& services) {
   return services.store.begin_run(query.head, upload);
 }
 
-/// The answer for a run as it stands: 201 judged, 202 on its way, or the reason why it was rejected.
-http::Response answer_of(const store::RunRecord& run, const UploadQuery& query) {
-  wire::RunDocument document = document_of(run);
-  document.warnings = query.warnings;
-  if (run.status == store::RunStatus::rejected) return http::problem(*document.error);
-  const std::string path = wire::run_path(run.head.project, run.head.id);
-  const std::string text = wire::to_json(document, wire::Detail::whole);
-  if (run.status != store::RunStatus::judged)
-    return http::respond(http::Status::accepted, json_type, text).set("Location", path).set("Retry-After", "2");
-  const bool as_error = run.outcome == gate::Outcome::fail && query.fail_status == FailStatus::failed_dependency;
-  const http::Status status = as_error ? http::Status::failed_dependency : http::Status::created;
-  return http::respond(status, json_type, text).set("Location", path);
+/// A run for which no further rank is waited for, and how the answer is wanted.
+struct Closed {
+  std::string project, run;
+  std::chrono::seconds wait;
+  FailStatus fail_status = FailStatus::created;
+};
+
+Result<Closed> close_run(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
+  TRACEWEIR_TRY_VOID(request.query.only({"wait", "fail_status"}));
+  TRACEWEIR_TRY(wait, integer_in(request.query, "wait", 0, services.limits.wait_max.count()));
+  TRACEWEIR_TRY(fail_status, integer_in(request.query, "fail_status", 424, 424));
+  const std::string& run = request.param("run");
+  if (const auto status = services.store.close_run(caller.project.name, run); !status)
+    return tl::unexpected(status.error());
+  return Closed{caller.project.name, run, wait ? std::chrono::seconds{*wait} : services.limits.wait_default,
+                fail_status ? FailStatus::failed_dependency : FailStatus::created};
 }
 
-Result<store::RunRecord> look_up(Services& services, const std::string& project, const std::string& run) {
-  TRACEWEIR_TRY(record, services.store.run(project, run));
-  if (!record) return fail(ErrorCode::not_found, "the run was deleted while it was analysed");
-  return *std::move(record);
+/// This request's upload of a run of several; nothing where another try has taken its slot since.
+const store::Upload* own_upload(const store::RunRecord& run, const Admitted& admitted) {
+  const auto found = std::find_if(run.uploads.begin(), run.uploads.end(), [&](const store::Upload& upload) {
+    return upload.rank == admitted.query.rank && upload.sha256 == admitted.sha256;
+  });
+  return found == run.uploads.end() ? nullptr : &*found;
 }
 
-bool is_open(store::RunStatus status) {
-  return status == store::RunStatus::analysing || status == store::RunStatus::pending;
+/// Lets the upload of one rank be analysed, and waits for that. Why it was rejected, or nothing.
+/// Errors: those of the store.
+boost::asio::awaitable<Result<std::optional<Error>>> check_upload(Admitted& admitted, Services& services,
+                                                                  const std::string& run) {
+  const std::string& project = admitted.query.head.project;
+  auto looking_up = [&] { return run_in(services, project, run); };
+  auto record = co_await services.workers.run(looking_up);
+  const store::Upload* upload = record ? own_upload(*record, admitted) : nullptr;
+  if (upload != nullptr && upload->status == store::UploadStatus::received) {
+    const auto completion = services.runs.submit_upload(project, run, upload->rank);
+    if (admitted.query.wait.count() > 0) co_await pipeline::wait_for(completion, admitted.query.wait);
+    record = co_await services.workers.run(looking_up);
+    upload = record ? own_upload(*record, admitted) : nullptr;
+  }
+  if (!record) co_return tl::unexpected(std::move(record).error());
+  if (upload == nullptr || upload->status != store::UploadStatus::rejected) co_return std::optional<Error>{};
+  co_return std::optional(
+      Error{error_code_of(upload->error_code).value_or(ErrorCode::internal), upload->error_message});
 }
 
 }  // namespace
 
 /// POST /api/v1/projects/{project}/runs?commit=…   body: one trace
-/// 201 the run with its verdict | 202 the run, still analysed | 4xx, 5xx problem
+/// 201 the run with its verdict | 202 the run, still analysed, or waiting for ranks | 4xx, 5xx problem
 boost::asio::awaitable<http::Response> post_run(http::Request& request, Services& services) {
   // 1. Who sends it, and what does it say of its run? Nothing of the body is read before that is settled.
   auto admission = [&] { return admit(request, services); };
   auto admitted = co_await services.workers.run(admission);
   if (!admitted) co_return http::problem(std::move(admitted).error());
+  const UploadQuery& query = admitted->query;
 
   // 2. Take the bytes, straight to disk.
   if (auto received = co_await receive(request, admitted->file); !received)
@@ -106,19 +135,33 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   if (!begun) co_return http::problem(begun.error());
   // From here on the upload is safe, whatever happens to this process or this connection.
 
-  // 3. Analyse and judge, once per run, however many ask for it.
-  const std::string project = admitted->query.head.project;
-  auto looking_up = [&] { return look_up(services, project, begun->run); };
-  auto run = co_await services.workers.run(looking_up);
-  if (run && is_open(run->status)) {
-    const auto completion = services.runs.submit(project, begun->run);
-    if (admitted->query.wait.count() > 0) co_await pipeline::wait_for(completion, admitted->query.wait);
-    run = co_await services.workers.run(looking_up);
+  // 3. A rank of several is looked at by itself, so that a bad file is refused now and not with its run.
+  const auto deadline = std::chrono::steady_clock::now() + query.wait;
+  if (!query.head.group.empty()) {
+    const auto refused = co_await check_upload(*admitted, services, begun->run);
+    if (!refused) co_return http::problem(refused.error());
+    if (*refused) co_return http::problem(**refused);
   }
 
-  // 4. Answer.
+  // 4. Analyse and judge, once per run, however many ask for it; one that waits for ranks is answered as it stands.
+  const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
+  const auto run = co_await result_of(services, query.head.project, begun->run,
+                                      query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left);
+
+  // 5. Answer.
   if (!run) co_return http::problem(run.error());
-  co_return answer_of(*run, admitted->query);
+  co_return answer_of(*run, {http::Status::created, query.fail_status, query.warnings});
+}
+
+/// POST /api/v1/projects/{project}/runs/{run}/finish?wait=&fail_status=
+/// No further rank is waited for: 200 the run with its verdict | 202 the run, still analysed | 4xx, 5xx problem
+boost::asio::awaitable<http::Response> finish_run(http::Request& request, Services& services) {
+  auto closing = [&] { return close_run(request, services); };
+  const auto closed = co_await services.workers.run(closing);
+  if (!closed) co_return http::problem(closed.error());
+  const auto run = co_await result_of(services, closed->project, closed->run, closed->wait);
+  if (!run) co_return http::problem(run.error());
+  co_return answer_of(*run, {http::Status::ok, closed->fail_status, {}});
 }
 
 }  // namespace traceweir::api

@@ -18,6 +18,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::post, "/api/v1/projects/{project}/runs", &post_run},
     {Verb::get, "/api/v1/projects/{project}/runs", &on_worker<&get_runs>},
     {Verb::get, "/api/v1/projects/{project}/runs/{run}", &on_worker<&get_run>},
+    {Verb::post, "/api/v1/projects/{project}/runs/{run}/finish", &finish_run},
     {Verb::get, "/api/v1/projects/{project}/runs/{run}/traces/{rank}", &on_worker<&get_trace>},
     {Verb::get, "/api/v1/projects/{project}/commits/{sha}", &on_worker<&get_commit>},
     {Verb::get, "/api/v1/projects/{project}/history", &on_worker<&get_history>},

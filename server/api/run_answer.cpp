@@ -4,7 +4,30 @@
 #include <map>
 #include <string>
 
+#include "server/http/problem.hpp"
+#include "server/store/run_group.hpp"
+
 namespace traceweir::api {
+namespace {
+
+Error error_of(const std::string& code, const std::string& message) {
+  return {error_code_of(code).value_or(ErrorCode::internal), message};
+}
+
+/// How far the ranks of a run of several uploads are; nothing for a run of its own.
+std::optional<wire::RunRanks> ranks_of(const store::RunRecord& run) {
+  if (run.head.group.empty()) return std::nullopt;
+  wire::RunRanks ranks;
+  if (run.head.ranks_expected > 0) ranks.expected = run.head.ranks_expected;
+  ranks.received = store::ranks_received(run);
+  ranks.missing = store::ranks_missing(run);
+  for (const store::Upload& upload : run.uploads)
+    if (upload.status == store::UploadStatus::rejected)
+      ranks.rejected.push_back({upload.rank, error_of(upload.error_code, upload.error_message)});
+  return ranks;
+}
+
+}  // namespace
 
 wire::RunDocument document_of(const store::RunRecord& run) {
   wire::RunDocument document;
@@ -25,11 +48,41 @@ wire::RunDocument document_of(const store::RunRecord& run) {
   document.status = store::word(run.status);
   document.uploaded_at = run.head.received_at;
   document.environment = run.head.environment;
+  document.ranks = ranks_of(run);
   document.verdict_json = run.verdict_json;
   document.report_json = run.report_json;
-  if (!run.error_code.empty())
-    document.error = Error{error_code_of(run.error_code).value_or(ErrorCode::internal), run.error_message};
+  if (!run.error_code.empty()) document.error = error_of(run.error_code, run.error_message);
   return document;
+}
+
+http::Response answer_of(const store::RunRecord& run, const AnswerOptions& options) {
+  wire::RunDocument document = document_of(run);
+  document.warnings = options.warnings;
+  if (run.status == store::RunStatus::rejected) return http::problem(*document.error);
+  const std::string path = wire::run_path(run.head.project, run.head.id);
+  const std::string text = wire::to_json(document, wire::Detail::whole);
+  if (run.status != store::RunStatus::judged)
+    return http::respond(http::Status::accepted, json_type, text).set("Location", path).set("Retry-After", "2");
+  const bool as_error = run.outcome == gate::Outcome::fail && options.fail_status == FailStatus::failed_dependency;
+  const http::Status status = as_error ? http::Status::failed_dependency : options.judged;
+  return http::respond(status, json_type, text).set("Location", path);
+}
+
+Result<store::RunRecord> run_in(Services& services, const std::string& project, const std::string& run) {
+  TRACEWEIR_TRY(record, services.store.run(project, run));
+  if (!record) return fail(ErrorCode::not_found, "there is no such run in this project");
+  return *std::move(record);
+}
+
+boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
+                                                           std::chrono::seconds wait) {
+  auto looking_up = [&] { return run_in(services, project, run); };
+  auto record = co_await services.workers.run(looking_up);
+  if (!record || record->status != store::RunStatus::analysing) co_return record;
+  const auto completion = services.runs.submit(project, run);
+  if (wait.count() <= 0) co_return record;
+  co_await pipeline::wait_for(completion, wait);
+  co_return co_await services.workers.run(looking_up);
 }
 
 std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest_first) {

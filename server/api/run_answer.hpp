@@ -1,9 +1,14 @@
-// For: stored runs as documents of the API. Not for: JSON (wire).
+// For: stored runs as documents and answers of the API. Not for: JSON (wire).
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "server/api/services.hpp"
 #include "server/http/response.hpp"
 #include "server/store/store.hpp"
 #include "server/wire/run_document.hpp"
@@ -11,6 +16,26 @@
 namespace traceweir::api {
 
 wire::RunDocument document_of(const store::RunRecord& run);
+
+/// Whether a failing verdict is answered as an HTTP error (`fail_status=424`).
+enum class FailStatus { created, failed_dependency };
+
+struct AnswerOptions {
+  http::Status judged = http::Status::created;
+  FailStatus fail_status = FailStatus::created;
+  std::vector<std::string> warnings;
+};
+
+/// The answer for a run as it stands: judged, 202 on its way or waiting for ranks, or the reason why it was rejected.
+http::Response answer_of(const store::RunRecord& run, const AnswerOptions& options);
+
+/// Waits until the run has a result or the time is up; one that is complete is put into the queue where it is not.
+/// Returns how it stands then. Errors: not_found (no such run in the project), store_unavailable.
+boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
+                                                           std::chrono::seconds wait);
+
+/// Errors: not_found, store_unavailable.
+Result<store::RunRecord> run_in(Services& services, const std::string& project, const std::string& run);
 
 /// The outcome of a commit: the latest judged run of each workload, the worst over workloads; nothing without one.
 std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest_first);

@@ -13,10 +13,7 @@ namespace traceweir::api {
 namespace {
 
 Result<store::RunRecord> find_run(const http::Request& request, Services& services, const Caller& caller) {
-  const std::string& id = request.param("run");
-  TRACEWEIR_TRY(run, services.store.run(caller.project.name, id));
-  if (!run) return fail(ErrorCode::not_found, fmt::format("there is no run '{}' in this project", id));
-  return *std::move(run);
+  return run_in(services, caller.project.name, request.param("run"));
 }
 
 Result<store::RunFilter> filter_of(const http::Request& request, const std::string& project, std::int64_t page_max) {

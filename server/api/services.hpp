@@ -28,6 +28,7 @@ struct ApiLimits {
   std::chrono::seconds wait_max{600};
   std::size_t small_body_bytes_max = std::size_t{1} << 20;  ///< bodies that are no traces: policies, settings
   std::int64_t page_runs_max = 200;
+  std::int64_t ranks_max = 64;  ///< of a run; more would not fit into report::report_bytes_max
   std::int64_t history_points_max = 10'000;
 };
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <span>
 
-#include "server/spool/sha256.hpp"
+#include "server/hash/sha256.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -57,7 +57,7 @@ std::optional<TokenText> token_of(std::string_view text) {
 }
 
 bool secret_matches(const TokenText& token, const store::Token& stored) {
-  const std::string hash = spool::sha256_hex(token.secret);
+  const std::string hash = hash::sha256_hex(token.secret);
   return hash.size() == stored.secret_sha256.size() &&
          CRYPTO_memcmp(hash.data(), stored.secret_sha256.data(), hash.size()) == 0;
 }
@@ -89,7 +89,7 @@ std::string to_text(const store::Scopes& scopes) {
 Result<void> keep_token(store::Store& store, const TokenText& token, store::Token description,
                         const std::string& actor) {
   description.id = token.id;
-  description.secret_sha256 = spool::sha256_hex(token.secret);
+  description.secret_sha256 = hash::sha256_hex(token.secret);
   const store::AuditEntry audit{description.created_at, description.project, actor, "token_created",
                                 fmt::format("token {} ({})", token.id, to_text(description.scopes))};
   return store.add_token(description, audit);

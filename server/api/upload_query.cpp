@@ -9,7 +9,8 @@
 #include <limits>
 
 #include "analyzer/core/text.hpp"
-#include "server/spool/sha256.hpp"
+#include "server/hash/sha256.hpp"
+#include "server/store/run_group.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -155,23 +156,27 @@ void read_headers(Parameters& in, const http::Request& request, UploadQuery& upl
     in.refuse("Idempotency-Key", fmt::format("longer than {} bytes", key_bytes_max));
   if (const auto hash = request.header("x-content-sha256")) {
     upload.sha256 = *hash;
-    if (!spool::is_sha256(*hash)) in.refuse("X-Content-SHA256", "expected 64 lower-case hex digits");
+    if (!hash::is_sha256(*hash)) in.refuse("X-Content-SHA256", "expected 64 lower-case hex digits");
   } else if (const auto digest = request.header("digest")) {
     upload.sha256 = digest_of(*digest);
     if (upload.sha256.empty()) in.refuse("Digest", "expected sha-256=<base64>");
   }
 }
 
-/// Words of the contract whose function comes later are refused by name, never silently ignored.
-void refuse_later_ones(Parameters& in) {
-  if (in.raw("run_key")) in.refuse(Error{ErrorCode::not_yet_available, "run_key: not yet available in this version"});
-  if (in.integer("ranks", 1, 1'000'000).value_or(1) > 1)
-    in.refuse(Error{
-        ErrorCode::not_yet_available,
-        "ranks: several uploads per run are not yet available in this version (one file may hold several ranks)"});
-  if (in.integer("rank", 0, 1'000'000).value_or(0) > 0)
-    in.refuse(
-        Error{ErrorCode::not_yet_available, "rank: not yet available in this version (a file says its own ranks)"});
+/// Which ranks the upload is, and of which run.
+void read_ranks(Parameters& in, const ApiLimits& limits, UploadQuery& upload) {
+  store::RunHead& head = upload.head;
+  head.run_key = in.text("run_key");
+  head.ranks_expected = in.integer("ranks", 1, limits.ranks_max).value_or(0);
+  upload.rank = in.integer("rank", 0, limits.ranks_max - 1).value_or(0);
+  if (head.ranks_expected > 0 && upload.rank >= head.ranks_expected)
+    in.refuse("rank",
+              fmt::format("{} is none of {} ranks, which are counted from 0", upload.rank, head.ranks_expected));
+  head.group = store::group_of(head);
+  if (head.ranks_expected == 0 && (upload.rank > 0 || !head.run_key.empty()))
+    upload.warnings.push_back("ranks: not stated, so no further rank is waited for");
+  if (head.ranks_expected > 1 && head.group.empty())
+    upload.warnings.push_back("run_key: neither it nor ci_run is stated, so no other upload can be of this run");
 }
 
 }  // namespace
@@ -198,11 +203,10 @@ Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& 
   upload.parents = read_parents(in);
   read_environment(in, request.query, upload.head);
   read_headers(in, request, upload);
-  refuse_later_ones(in);
+  read_ranks(in, limits, upload);
   upload.policy = in.text("policy", 64);
-  if (!upload.policy.empty() && !spool::is_sha256(upload.policy))
+  if (!upload.policy.empty() && !hash::is_sha256(upload.policy))
     in.refuse("policy", "expected the SHA-256 of a policy that was sent before");
-  upload.rank = in.integer("rank", 0, 1'000'000).value_or(0);
   upload.name = in.text("name", 255);
   upload.wait =
       std::chrono::seconds{in.integer("wait", 0, limits.wait_max.count()).value_or(limits.wait_default.count())};

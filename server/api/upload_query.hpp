@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "server/api/run_answer.hpp"
 #include "server/api/services.hpp"
 
 namespace traceweir::api {
-
-/// Whether a failing verdict is answered as an HTTP error (`fail_status=424`).
-enum class FailStatus { created, failed_dependency };
 
 struct UploadQuery {
   store::RunHead head;  ///< without id, project, token and time
@@ -27,7 +25,7 @@ struct UploadQuery {
   std::vector<std::string> warnings;
 };
 
-/// Errors: bad_query (naming the parameter and what was expected), not_yet_available, unsupported_encoding.
+/// Errors: bad_query (naming the parameter and what was expected), unsupported_encoding.
 Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& limits);
 
 /// Whether `text` may name a project or a workload: 1–128 of letters, digits, `.`, `_`, `-`, not beginning with `.`.

@@ -102,6 +102,12 @@ std::vector<ConfigKey> service_keys() {
       time_key(
           "stop_time_max", "how long requests may still run after SIGTERM",
           [](Config & c) -> auto& { return c.stop_time_max; }),
+      time_key(
+          "run_complete_time_max", "how long a run waits for its ranks, from the first one on",
+          [](Config & c) -> auto& { return c.run_complete_time_max; }),
+      time_key(
+          "resume_pause", "how often runs without a result are looked for",
+          [](Config & c) -> auto& { return c.resume_pause; }),
       bytes_key(
           "upload_bytes_max", "size of one upload, as sent",
           [](Config & c) -> auto& { return c.spool.upload_bytes_max; }),

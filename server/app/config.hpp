@@ -36,6 +36,8 @@ struct Config {
   std::size_t queue_depth_max = 64;
   SandboxNeed sandbox = SandboxNeed::best_effort;
   std::chrono::seconds stop_time_max{20};
+  std::chrono::milliseconds resume_pause{30'000};
+  std::chrono::seconds run_complete_time_max{30 * 60};
 
   http::HttpLimits http;
   spool::SpoolLimits spool;

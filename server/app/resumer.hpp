@@ -1,10 +1,11 @@
-// For: runs that were acknowledged and have no result: after a restart, and after a fault of the service or its
-// database. Not for: analysing them (server/pipeline).
+// For: runs that were acknowledged and have no result: after a restart, after a fault of the service or its database,
+// and those that wait for ranks longer than they may. Not for: analysing them (server/pipeline).
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -13,16 +14,17 @@
 
 namespace traceweir::app {
 
-/// How long until it looks again. `away`: after the database could not be reached.
-struct ResumePauses {
-  std::chrono::milliseconds usual, away;
+struct ResumeTimes {
+  std::chrono::milliseconds usual, away;  ///< until it looks again; `away`: after the database was out of reach
+  std::chrono::seconds run_complete_max;  ///< how long a run waits for its ranks, from its first upload on
+  std::function<store::Timestamp()> now{};
 };
 
 /// While it lives, it looks for such runs at once and then again and again, and puts them into the queue.
 class Resumer {
  public:
   /// `store_was_away` is set by whoever met a database that was away, and taken back here: then it looks soon.
-  Resumer(store::Store& store, pipeline::RunQueue& runs, ResumePauses pauses, std::atomic<bool>& store_was_away);
+  Resumer(store::Store& store, pipeline::RunQueue& runs, ResumeTimes times, std::atomic<bool>& store_was_away);
   ~Resumer();
   Resumer(const Resumer&) = delete;
   Resumer& operator=(const Resumer&) = delete;
@@ -30,11 +32,12 @@ class Resumer {
  private:
   void work();
   void look();
+  void look_at(const store::RunRecord& run);
   bool wait();
 
   store::Store& store_;
   pipeline::RunQueue& runs_;
-  ResumePauses pauses_;
+  ResumeTimes times_;
   std::atomic<bool>& store_was_away_;
   bool failed_ = false;  // the last look: only the first failure of several is said
   std::mutex mutex_;

@@ -28,8 +28,8 @@ namespace {
 constexpr unsigned store_threads = 8;
 /// Handlers only move bytes and wait. A second thread keeps the others served while one writes to a slow disk.
 constexpr unsigned network_threads = 2;
-/// How often runs without a result are looked for.
-constexpr ResumePauses resume_pauses{.usual = std::chrono::seconds{30}, .away = std::chrono::seconds{2}};
+/// How soon runs without a result are looked for after the database was away, at most.
+constexpr std::chrono::milliseconds away_pause{2000};
 constexpr std::size_t requests_waiting_max = 1024;
 
 store::Timestamp now() {
@@ -148,7 +148,10 @@ Result<void> serve(const Config& config) {
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
   //    unfinished in the store and are taken up at the next start.
   {
-    const Resumer resumer(*store, runs, resume_pauses, store_was_away);
+    const std::chrono::milliseconds usual_pause = config.resume_pause;
+    const Resumer resumer(*store, runs,
+                          {usual_pause, std::min(usual_pause, away_pause), config.run_complete_time_max, now},
+                          store_was_away);
     const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(); },
                           analysis_grace(config.stop_time_max));
     listener.run(network_threads);

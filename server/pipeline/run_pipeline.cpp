@@ -1,14 +1,16 @@
 #include "server/pipeline/run_pipeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "gate/judge.hpp"
+#include "server/hash/sha256.hpp"
 #include "server/pipeline/baseline.hpp"
 #include "server/pipeline/comparable.hpp"
 #include "server/pipeline/policy_choice.hpp"
-#include "server/spool/sha256.hpp"
 #include "server/wire/run_document.hpp"
 
 namespace traceweir::pipeline {
@@ -44,10 +46,12 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
   return run;
 }
 
-/// A higher attempt of the same CI run, job and matrix takes the place of a lower one.
+/// A higher attempt of the same run key, or of the same CI run, job and matrix, takes the place of a lower one.
 bool supersedes(const store::RunHead& newer, const store::RunHead& older) {
-  return !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job &&
-         newer.matrix == older.matrix && newer.attempt > older.attempt;
+  const bool same_key = !newer.run_key.empty() && newer.run_key == older.run_key;
+  const bool same_job =
+      !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job && newer.matrix == older.matrix;
+  return (same_key || same_job) && newer.attempt > older.attempt;
 }
 
 /// The commit's runs of this workload and class that count as samples, oldest first, the new one last.
@@ -79,7 +83,7 @@ bool may_be_baseline(const gate::Verdict& verdict, gate::Baseline::Place place) 
 std::string document_of(gate::Verdict verdict, const ChosenPolicy& chosen, const store::Project& project) {
   verdict.notes.insert(verdict.notes.end(), chosen.notes.begin(), chosen.notes.end());
   return wire::to_json(wire::VerdictDocument{std::move(verdict), std::string(store::word(project.mode)), chosen.source,
-                                             spool::sha256_hex(chosen.policy.text)});
+                                             hash::sha256_hex(chosen.policy.text)});
 }
 
 std::vector<std::pair<std::string, double>> values_of(const report::Report& report) {
@@ -95,17 +99,44 @@ analysis::AnalysisOptions reading_of(const store::RunRecord& run, const gate::Po
   options.window = run.head.window.empty() ? policy.trace.window : std::optional(run.head.window);
   options.steps = run.head.steps_glob.empty() ? policy.trace.steps : std::optional(run.head.steps_glob);
   options.skip_steps = run.head.skip_steps ? run.head.skip_steps : policy.trace.skip_steps;
-  options.name = run.uploads.front().name;
-  options.sha256 = run.uploads.front().sha256;
   return options;
+}
+
+Result<analysis::InputFile> file_of(const spool::BlobStore& blobs, const store::Upload& upload) {
+  TRACEWEIR_TRY(blob, blobs.path_of(upload.sha256));
+  return analysis::InputFile{blob, upload.name, upload.sha256};
+}
+
+/// The whole files of the run, in the order of their ranks. Without any there is nothing to judge: why the last one
+/// was rejected is then the run's reason, too.
+Result<std::vector<analysis::InputFile>> files_of(const spool::BlobStore& blobs, const store::RunRecord& run) {
+  std::vector<analysis::InputFile> files;
+  for (const store::Upload& upload : run.uploads) {
+    if (upload.status != store::UploadStatus::whole) continue;
+    TRACEWEIR_TRY(file, file_of(blobs, upload));
+    files.push_back(std::move(file));
+  }
+  if (!files.empty()) return files;
+  const store::Upload& last = run.uploads.back();
+  return fail(error_code_of(last.error_code).value_or(ErrorCode::analysis_failed),
+              fmt::format("no rank of the run could be used; rank {}: {}", last.rank, last.error_message));
+}
+
+/// More ranks than the uploader knows of would be judged as if they were the run's.
+Result<void> check_count(const store::RunHead& head, const report::Report& report) {
+  const std::int64_t ranks = std::ssize(report.ranks);
+  if (head.ranks_expected == 0 || ranks <= head.ranks_expected) return {};
+  return fail(ErrorCode::bad_query,
+              fmt::format("ranks: the run has {} by the query, and {} in the file", head.ranks_expected, ranks));
 }
 
 /// The stages. Each arrow is a function: previous value in, next value out.
 Result<store::RunResult> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
-  TRACEWEIR_TRY(blob, stages.blobs.path_of(run.uploads.front().sha256));
-  TRACEWEIR_TRY(report, stages.analysis.report_of(blob, reading_of(run, chosen.policy)));
-  // From here on nobody opens the upload again, and nobody asks which format it was.
+  TRACEWEIR_TRY(files, files_of(stages.blobs, run));
+  TRACEWEIR_TRY(report, stages.analysis.report_of(files, reading_of(run, chosen.policy)));
+  TRACEWEIR_TRY_VOID(check_count(run.head, report));
+  // From here on nobody opens the uploads again, and nobody asks which format it was.
 
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
   TRACEWEIR_TRY(baseline, baseline_for(stages.store, run.head, chosen.policy, key));
@@ -122,6 +153,27 @@ Result<store::RunResult> walk(const Stages& stages, const store::Project& projec
   result.in_baseline = may_be_baseline(verdict, baseline.place);
   result.values = values_of(report);
   return result;
+}
+
+/// The upload of this rank, as long as it waits for its analysis.
+const store::Upload* received_upload(const store::RunRecord& run, std::int64_t rank) {
+  const auto found = std::find_if(run.uploads.begin(), run.uploads.end(), [rank](const store::Upload& upload) {
+    return upload.rank == rank && upload.status == store::UploadStatus::received;
+  });
+  return found == run.uploads.end() ? nullptr : &*found;
+}
+
+store::UploadResult rejected(const store::RunRecord& run, const store::Upload& upload, const Error& error) {
+  return {run.head.id, upload.rank, upload.sha256, 0, std::string(word(error.code)), error.message};
+}
+
+/// How many ranks the upload holds: what the run's own analysis will find again.
+Result<std::int64_t> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                              const store::Upload& upload) {
+  TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
+  TRACEWEIR_TRY(file, file_of(stages.blobs, upload));
+  TRACEWEIR_TRY(report, stages.analysis.report_of(std::span(&file, 1), reading_of(run, chosen.policy)));
+  return std::ssize(report.ranks);
 }
 
 store::RunResult rejected(const Error& error) {
@@ -141,6 +193,19 @@ Result<void> finish(const Stages& stages, const store::RunResult& result) {
 
 }  // namespace
 
+Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string& project_name,
+                                         const std::string& run_id, std::int64_t rank) {
+  TRACEWEIR_TRY(project, stages.store.project(project_name));
+  TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
+  if (!project || !run) return fail(ErrorCode::not_found, "the run is gone");
+  const store::Upload* upload = received_upload(*run, rank);
+  if (upload == nullptr) return run->status;
+  const auto ranks = ranks_in(stages, *project, *run, *upload);
+  if (!ranks && !is_result(ranks.error().code)) return tl::unexpected(ranks.error());
+  return stages.store.settle_upload(ranks ? store::UploadResult{run_id, rank, upload->sha256, *ranks}
+                                          : rejected(*run, *upload, ranks.error()));
+}
+
 Result<void> run_pipeline(const Stages& stages, const std::string& project_name, const std::string& run_id) {
   TRACEWEIR_TRY(project, stages.store.project(project_name));
   TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
@@ -153,48 +218,79 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   return finish(stages, record);
 }
 
+std::string RunQueue::Job::name() const { return rank ? fmt::format("{} rank {}", run, *rank) : run; }
+
 RunQueue::RunQueue(Stages stages, Workers& workers, OnError on_error)
     : stages_(std::move(stages)), workers_(workers), on_error_(std::move(on_error)) {}
 
 std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const std::string& run) {
+  return put({project, run, std::nullopt});
+}
+
+std::shared_ptr<Completion> RunQueue::submit_upload(const std::string& project, const std::string& run,
+                                                    std::int64_t rank) {
+  return put({project, run, rank});
+}
+
+std::shared_ptr<Completion> RunQueue::put(Job job) {
   const std::lock_guard lock(mutex_);
-  if (const auto it = on_their_way_.find(run); it != on_their_way_.end()) return it->second;
+  if (const auto it = on_their_way_.find(job.name()); it != on_their_way_.end()) return it->second;
   const auto completion = std::make_shared<Completion>();
-  on_their_way_.emplace(run, completion);
-  workers_.submit([this, project, run] { take(project, run); });
+  on_their_way_.emplace(job.name(), completion);
+  workers_.submit([this, job = std::move(job)] { take(job); });
   return completion;
 }
 
 /// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
-void RunQueue::settle(const std::string& run, const Error& error) {
-  on_error_(run, error);
+void RunQueue::settle(const Job& job, const Error& error) {
+  on_error_(job.name(), error);
   stages_.meters.run_error(word(error.code));
   if (error.code == ErrorCode::queue_full || error.code == ErrorCode::store_unavailable) return;
   const bool hopeless = error.code == ErrorCode::internal || error.code == ErrorCode::not_found;
   {
     const std::lock_guard lock(mutex_);
-    if (++failures_[run] < tries_max && !hopeless) return;
-    failures_.erase(run);
+    if (++failures_[job.name()] < tries_max && !hopeless) return;
+    failures_.erase(job.name());
   }
-  store::RunResult record = rejected(error);
-  record.run = run;
-  record.finished_at = stages_.now();
-  if (const auto done = finish(stages_, record); !done) on_error_(run, done.error());
+  if (const auto done = give_up(job, error); !done) on_error_(job.name(), done.error());
 }
 
-void RunQueue::take(const std::string& project, const std::string& run) {
+/// Writes that the run, or the upload, is rejected for want of a service that can read it.
+Result<void> RunQueue::give_up(const Job& job, const Error& error) {
+  if (!job.rank) {
+    store::RunResult result = rejected(error);
+    result.run = job.run;
+    result.finished_at = stages_.now();
+    return finish(stages_, result);
+  }
+  TRACEWEIR_TRY(run, stages_.store.run(job.project, job.run));
+  const store::Upload* upload = run ? received_upload(*run, *job.rank) : nullptr;
+  if (upload == nullptr) return {};
+  TRACEWEIR_TRY(status, stages_.store.settle_upload(rejected(*run, *upload, error)));
+  if (status == store::RunStatus::analysing) submit(job.project, job.run);
+  return {};
+}
+
+Result<void> RunQueue::walk(const Job& job) {
+  if (!job.rank) return run_pipeline(stages_, job.project, job.run);
+  TRACEWEIR_TRY(status, upload_pipeline(stages_, job.project, job.run, *job.rank));
+  if (status == store::RunStatus::analysing) submit(job.project, job.run);
+  return {};
+}
+
+void RunQueue::take(const Job& job) {
   const auto begun = std::chrono::steady_clock::now();
   try {
-    if (const auto done = run_pipeline(stages_, project, run); !done) settle(run, done.error());
+    if (const auto done = walk(job); !done) settle(job, done.error());
   } catch (const std::exception& error) {
-    settle(run, Error{ErrorCode::internal, error.what()});
+    settle(job, Error{ErrorCode::internal, error.what()});
   }
-  stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
+  if (!job.rank) stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
   std::shared_ptr<Completion> completion;
   {
     const std::lock_guard lock(mutex_);
-    completion = std::move(on_their_way_.at(run));
-    on_their_way_.erase(run);
+    completion = std::move(on_their_way_.at(job.name()));
+    on_their_way_.erase(job.name());
   }
   completion->finish();
 }

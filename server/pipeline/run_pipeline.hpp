@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "analyzer/core/error.hpp"
@@ -27,7 +28,14 @@ struct Stages {
   std::function<store::Timestamp()> now;
 };
 
-/// Takes a run that the store knows, whose blob is kept, and writes its result: judged, or rejected with the reason.
+/// Takes one upload of a run of several, and writes how many ranks it holds, or why it is rejected. Tells how the run
+/// stands then: `analysing` where it is complete, and to be taken by run_pipeline.
+/// Errors: as run_pipeline: the upload stays `received` and may be taken again.
+/// Thread: blocks; call it from a worker.
+Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string& project, const std::string& run,
+                                         std::int64_t rank);
+
+/// Takes a run that the store knows, whose blobs are kept, and writes its result: judged, or rejected with the reason.
 /// Errors: store_unavailable, disk_full, io_failed, not_found: the run stays unfinished and may be taken again.
 /// Thread: blocks; call it from a worker.
 Result<void> run_pipeline(const Stages& stages, const std::string& project, const std::string& run);
@@ -56,16 +64,30 @@ class RunQueue {
   /// taken.
   std::shared_ptr<Completion> submit(const std::string& project, const std::string& run);
 
+  /// The same for one upload of a run of several; a run that is complete by it is put into the queue before its
+  /// completion.
+  std::shared_ptr<Completion> submit_upload(const std::string& project, const std::string& run, std::int64_t rank);
+
  private:
-  void take(const std::string& project, const std::string& run);
-  void settle(const std::string& run, const Error& error);
+  /// A run, or one upload of it.
+  struct Job {
+    std::string project, run;
+    std::optional<std::int64_t> rank;
+    [[nodiscard]] std::string name() const;
+  };
+
+  std::shared_ptr<Completion> put(Job job);
+  void take(const Job& job);
+  Result<void> walk(const Job& job);
+  void settle(const Job& job, const Error& error);
+  Result<void> give_up(const Job& job, const Error& error);
 
   Stages stages_;
   Workers& workers_;
   OnError on_error_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Completion>> on_their_way_;
-  std::map<std::string, int> failures_;  ///< of runs that are tried again
+  std::map<std::string, int> failures_;  ///< of jobs that are tried again
 };
 
 }  // namespace traceweir::pipeline

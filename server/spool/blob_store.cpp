@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "analyzer/core/assert.hpp"
+#include "server/hash/sha256.hpp"
 #include "server/spool/file.hpp"
-#include "server/spool/sha256.hpp"
 
 namespace traceweir::spool {
 namespace {
@@ -25,7 +25,7 @@ template <typename Visit>
 Result<void> for_each_blob(const fs::path& folder, Visit visit) {
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (is_sha256(entry->path().filename().native())) visit(entry->path());
+    if (hash::is_sha256(entry->path().filename().native())) visit(entry->path());
   }
   if (error) return tl::unexpected(system_error(error.value(), "walking the blobs"));
   return {};
@@ -43,7 +43,7 @@ Result<BlobStore> BlobStore::open(const fs::path& data_dir) {
 }
 
 fs::path BlobStore::place_of(std::string_view sha256) const {
-  TRACEWEIR_ASSERT(is_sha256(sha256));
+  TRACEWEIR_ASSERT(hash::is_sha256(sha256));
   return folder_ / sha256.substr(0, 2) / sha256;
 }
 
@@ -64,7 +64,7 @@ Result<void> BlobStore::keep(SpooledFile&& file) const {
 }
 
 Result<fs::path> BlobStore::path_of(std::string_view sha256) const {
-  if (!is_sha256(sha256)) return fail(ErrorCode::not_found, "not a SHA-256: 64 characters of lower-case hex");
+  if (!hash::is_sha256(sha256)) return fail(ErrorCode::not_found, "not a SHA-256: 64 characters of lower-case hex");
   fs::path place = place_of(sha256);
   std::error_code error;
   if (!fs::is_regular_file(place, error)) return fail(ErrorCode::not_found, "the file is no longer kept");
@@ -72,7 +72,7 @@ Result<fs::path> BlobStore::path_of(std::string_view sha256) const {
 }
 
 Result<void> BlobStore::remove(std::string_view sha256) const {
-  if (!is_sha256(sha256)) return {};
+  if (!hash::is_sha256(sha256)) return {};
   const fs::path place = place_of(sha256);
   if (::unlink(place.c_str()) == 0) return sync_folder(place.parent_path());
   if (errno == ENOENT) return {};

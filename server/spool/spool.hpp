@@ -13,8 +13,8 @@
 #include <string>
 
 #include "analyzer/core/error.hpp"
+#include "server/hash/sha256.hpp"
 #include "server/spool/file.hpp"
-#include "server/spool/sha256.hpp"
 
 namespace traceweir::spool {
 
@@ -62,7 +62,7 @@ class IncomingFile {
   OwnedPath path_;
   OwnedFile file_;
   SpoolLimits limits_;
-  Sha256 hash_;
+  hash::Sha256 hash_;
   std::uint64_t bytes_ = 0;
   std::uint64_t checked_at_ = 0;  ///< bytes at the last look at the disk's free space
 };

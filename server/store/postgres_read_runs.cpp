@@ -15,7 +15,7 @@ std::string select_runs(Documents documents) {
       "r.pull_request, r.fork, r.attempt, r.ci_run, r.job, r.matrix, r.job_url, r.run_key, r.ranks_expected, "
       "r.steps_glob, r.window_kind, r.skip_steps, coalesce(y.toml, ''), r.token_id, r.received_us, "
       "r.status, r.outcome, r.comparable_key, r.in_baseline, r.error_code, r.error_message, r.finished_us, "
-      "r.superseded, ";
+      "r.superseded, r.group_key, r.closed, ";
   sql += documents == Documents::none ? "'', " : "coalesce(d.verdict, ''), ";
   sql += documents == Documents::all ? "coalesce(d.report, '') " : "'' ";
   return sql +
@@ -40,7 +40,7 @@ void add_record(Rows& row, Found& found) {
            head.pull_request, head.fork, head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key,
            head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.policy, head.token,
            head.received_at, status, outcome, run.comparable_key, run.in_baseline, run.error_code, run.error_message,
-           run.finished_at, run.superseded, run.verdict_json, run.report_json);
+           run.finished_at, run.superseded, head.group, run.closed, run.verdict_json, run.report_json);
   run.status = stored_word(run_status_of(status));
   if (outcome) run.outcome = stored_word(gate::outcome_of(*outcome));
   found.places.emplace(seq, found.records.size());
@@ -61,14 +61,17 @@ void read_environments(PostgresConnection& connection, Found& found) {
 
 void read_uploads(PostgresConnection& connection, Found& found) {
   Rows rows = connection.query(
-      "SELECT run_seq, coalesce(idempotency_key, ''), rank, sha256, bytes, name FROM upload "
+      "SELECT run_seq, coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, "
+      "error_message FROM upload "
       "WHERE run_seq = ANY ($1::bigint[]) ORDER BY run_seq, rank",
       found.seqs);
   std::int64_t seq = 0;
-  std::string key;
+  std::string key, status;
   while (rows.next()) {
     Upload upload;
-    rows.read(seq, key, upload.rank, upload.sha256, upload.bytes, upload.name);
+    rows.read(seq, key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
+              upload.error_message);
+    upload.status = stored_word(upload_status_of(status));
     RunRecord& record = found.records[found.places.at(seq)];
     if (record.uploads.empty()) record.head.idempotency_key = key;
     record.uploads.push_back(std::move(upload));
@@ -83,6 +86,18 @@ std::vector<RunRecord> records_of(PostgresConnection& connection, Rows row) {
   read_environments(connection, found);
   read_uploads(connection, found);
   return std::move(found.records);
+}
+
+/// The run of the row that was just locked: read again, since another transaction may have changed it before.
+std::optional<LockedRun> read_locked(PostgresConnection& connection, Rows locked) {
+  static const std::string sql = select_runs(Documents::none) + " WHERE r.seq = $1";
+  if (!locked.next()) return std::nullopt;
+  LockedRun run;
+  locked.read(run.seq);
+  auto records = records_of(connection, connection.query(sql, run.seq));
+  if (records.empty()) return std::nullopt;
+  run.record = std::move(records.front());
+  return run;
 }
 
 /// The SQL of a filter. $1 is the project and $2 the limit. A field that does not filter stands as a condition on its
@@ -113,6 +128,19 @@ Result<std::optional<std::int64_t>> cursor_of(PostgresConnection& connection, co
 }
 
 }  // namespace
+
+std::optional<LockedRun> lock_run(PostgresConnection& connection, std::string_view project, std::string_view id) {
+  return read_locked(connection, connection.query("SELECT r.seq FROM run r JOIN project p ON p.id = r.project_id "
+                                                  "WHERE r.id = $1 AND ($2 = '' OR p.name = $2) FOR NO KEY UPDATE OF r",
+                                                  id, project));
+}
+
+std::optional<LockedRun> lock_group(PostgresConnection& connection, std::string_view project, std::string_view group) {
+  return read_locked(connection,
+                     connection.query("SELECT r.seq FROM run r JOIN project p ON p.id = r.project_id WHERE p.name = $1 "
+                                      "AND r.group_key = $2 AND r.group_key <> '' FOR NO KEY UPDATE OF r",
+                                      project, group));
+}
 
 Result<std::optional<RunRecord>> PostgresStore::run(std::string_view project, std::string_view id) {
   static const std::string sql = select_runs(Documents::all) + " WHERE r.id = $1 AND p.name = $2";

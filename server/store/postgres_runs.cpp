@@ -1,8 +1,9 @@
 #include <cmath>
 
 #include "analyzer/core/assert.hpp"
+#include "server/hash/sha256.hpp"
 #include "server/store/postgres_store.hpp"
-#include "server/store/text_hash.hpp"
+#include "server/store/run_group.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 /// row where another upload makes the same lane just now, `r` has none where the run's id is taken.
 constexpr std::string_view insert_run =
     "WITH p AS (SELECT id FROM project WHERE name = $1), "
-    "seen AS (SELECT r.id, u.sha256 FROM p JOIN upload u ON u.project_id = p.id JOIN run r ON r.seq = u.run_seq "
+    "seen AS (SELECT r.id, u.sha256, u.rank FROM p JOIN upload u ON u.project_id = p.id JOIN run r ON r.seq = "
+    "u.run_seq "
     "WHERE u.idempotency_key = $2::text), "
     "known_lane AS (SELECT l.id FROM p JOIN lane l ON l.project_id = p.id WHERE l.workload = $3 AND l.branch = $4), "
     "new_lane AS (INSERT INTO lane (project_id, workload, branch) SELECT p.id, $3, $4 FROM p "
@@ -23,41 +25,43 @@ constexpr std::string_view insert_run =
     "WHERE $5::text IS NOT NULL AND NOT EXISTS (SELECT FROM seen) ON CONFLICT (sha256) DO NOTHING), "
     "r AS (INSERT INTO run (id, project_id, lane_id, commit_sha, base_branch, head_sha, base_sha, pull_request, fork, "
     "attempt, ci_run, job, matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, skip_steps, "
-    "policy_sha256, token_id, received_us, status, comparable_key, in_baseline, error_code, error_message) "
+    "policy_sha256, token_id, received_us, status, group_key, comparable_key, in_baseline, error_code, error_message) "
     "SELECT $7, p.id, l.id, $8, $9, $10, $11, $12::bigint, $13::boolean, $14::bigint, $15, $16, $17, $18, $19, "
-    "$20::bigint, $21, $22, $23::bigint, $5::text, $24, $25::bigint, $26, '', FALSE, '', '' "
+    "$20::bigint, $21, $22, $23::bigint, $5::text, $24, $25::bigint, $26, $33, '', FALSE, '', '' "
     "FROM p, l WHERE NOT EXISTS (SELECT FROM seen) ON CONFLICT (id) DO NOTHING RETURNING seq), "
-    "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key) "
-    "SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text FROM p, r), "
+    "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
+    "SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text, $34 FROM p, r), "
     "e AS (INSERT INTO run_environment (run_seq, name, value) "
     "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)) "
-    "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT id FROM l), "
+    "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT rank FROM seen), "
+    "(SELECT id FROM l), "
     "(SELECT seq FROM r)";
 
 /// What insert_run found and made.
 struct Recorded {
   std::optional<std::int64_t> project;
   std::optional<std::string> seen_run, seen_sha256;
-  std::optional<std::int64_t> lane, seq;
+  std::optional<std::int64_t> seen_rank, lane, seq;
 };
 
 Recorded record(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
   const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
-  const auto policy = head.policy.empty() ? std::nullopt : std::optional(sha256_hex(head.policy));
+  const auto policy = head.policy.empty() ? std::nullopt : std::optional(hash::sha256_hex(head.policy));
   std::vector<std::string> names, values;
   for (const auto& [name, value] : head.environment) {
     names.push_back(name);
     values.push_back(value);
   }
+  const bool alone = head.group.empty();
   Recorded recorded;
-  Rows row = connection.query(insert_run, head.project, key, head.workload, head.branch, policy, head.policy, head.id,
-                              head.commit, head.base_branch, head.head, head.base, head.pull_request, head.fork,
-                              head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key,
-                              head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.token,
-                              head.received_at, word(RunStatus::analysing), upload.rank, upload.sha256, upload.bytes,
-                              upload.name, names, values);
+  Rows row = connection.query(
+      insert_run, head.project, key, head.workload, head.branch, policy, head.policy, head.id, head.commit,
+      head.base_branch, head.head, head.base, head.pull_request, head.fork, head.attempt, head.ci_run, head.job,
+      head.matrix, head.job_url, head.run_key, head.ranks_expected, head.steps_glob, head.window, head.skip_steps,
+      head.token, head.received_at, word(alone ? RunStatus::analysing : RunStatus::pending), upload.rank, upload.sha256,
+      upload.bytes, upload.name, names, values, head.group, word(alone ? UploadStatus::whole : UploadStatus::received));
   row.next();
-  row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.lane, recorded.seq);
+  row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.seen_rank, recorded.lane, recorded.seq);
   return recorded;
 }
 
@@ -66,40 +70,79 @@ Recorded record(PostgresConnection& connection, const RunHead& head, const Uploa
   throw PostgresFailure(PostgresFault::again, "busy: other uploads of the same kind were quicker each time");
 }
 
-/// Two uploads with one key at once: the second waits for the first at the unique key and then breaks it.
-Recorded record_once(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
-  try {
-    return record(connection, head, upload);
-  } catch (const PostgresFailure& failure) {
-    if (failure.names("upload_idempotency_key")) lost_a_race();
-    throw;
-  }
-}
-
 Result<Begun> begun_of(const Recorded& recorded, const RunHead& head, const Upload& upload) {
   if (!recorded.project) return fail(ErrorCode::not_found, "project: no such project");
   if (recorded.seen_run && recorded.seen_sha256 != upload.sha256)
     return fail(ErrorCode::key_reused,
                 "Idempotency-Key: run " + *recorded.seen_run + " was sent with the same key and another body");
+  if (recorded.seen_run && recorded.seen_rank != upload.rank)
+    return fail(ErrorCode::key_reused, "Idempotency-Key: the same key was sent for rank " +
+                                           std::to_string(recorded.seen_rank.value_or(0)) + " of run " +
+                                           *recorded.seen_run);
   if (recorded.seen_run) return Begun{*recorded.seen_run, Begun::State::seen_before};
   if (!recorded.lane) lost_a_race();
   if (!recorded.seq) return fail(ErrorCode::conflict, "run " + head.id + " exists");
   return Begun{head.id, Begun::State::created};
 }
 
+/// Whether the project has seen the idempotency key; insert_run then says what of it.
+bool knows_key(PostgresConnection& connection, const RunHead& head) {
+  return !head.idempotency_key.empty() &&
+         connection
+             .query(
+                 "SELECT 1 FROM upload u JOIN project p ON p.id = u.project_id WHERE p.name = $1 AND "
+                 "u.idempotency_key = $2",
+                 head.project, head.idempotency_key)
+             .next();
+}
+
+/// Adds the upload to the run of its group, if there is one. Nothing: it is the first, or its key was seen.
+Result<std::optional<Begun>> join_group(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+  if (head.group.empty()) return std::nullopt;
+  const auto run = lock_group(connection, head.project, head.group);
+  if (!run || knows_key(connection, head)) return std::nullopt;
+  TRACEWEIR_TRY(joining, joining_of(run->record, head, upload));
+  if (joining == Joining::seen_before) return Begun{run->record.head.id, Begun::State::seen_before};
+  const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
+  connection.execute("DELETE FROM upload WHERE run_seq = $1 AND rank = $2 AND status = 'rejected'", run->seq,
+                     upload.rank);
+  connection.execute(
+      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
+      "SELECT r.seq, $2::bigint, $3, $4::bigint, $5, r.project_id, $6::text, 'received' FROM run r WHERE r.seq = $1",
+      run->seq, upload.rank, upload.sha256, upload.bytes, upload.name, key);
+  return Begun{run->record.head.id, Begun::State::joined};
+}
+
+Result<Begun> join_or_record(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+  TRACEWEIR_TRY(joined, join_group(connection, head, upload));
+  if (joined) return *joined;
+  return begun_of(record(connection, head, upload), head, upload);
+}
+
+/// Two uploads with one key, or of one group, at once: the second waits for the first at the unique key and breaks it.
+Result<Begun> begin_once(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+  try {
+    return join_or_record(connection, head, upload);
+  } catch (const PostgresFailure& failure) {
+    if (failure.names("upload_idempotency_key") || failure.names("run_by_group")) lost_a_race();
+    throw;
+  }
+}
+
 // From here on: recording a result.
 
 struct Place {
   std::int64_t run;
-  std::string ci_run;
+  bool of_a_job;  ///< others may be attempts of the same
 };
 
-/// `o`: the runs of the same CI job as the run $1, which is `r`. Without a CI run there is no such job.
+/// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`.
 constexpr std::string_view of_the_same_job =
     " FROM run r JOIN lane l ON l.id = r.lane_id "
-    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.ci_run = r.ci_run "
-    "AND o.job = r.job AND o.matrix = r.matrix JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload "
-    "WHERE r.ci_run <> '' AND ";
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
+    "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
+    "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
+    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE ";
 
 /// Attempts may be finished at once. Each locks all runs of the job first, so that the later one sees the earlier.
 void lock_attempts(PostgresConnection& connection, const std::string& run) {
@@ -109,19 +152,19 @@ void lock_attempts(PostgresConnection& connection, const std::string& run) {
 }
 
 /// Marks a run as finished and keeps its documents, in one statement; nothing where it is no open run.
-std::optional<Place> close_run(PostgresConnection& connection, const RunResult& result) {
+std::optional<Place> mark_finished(PostgresConnection& connection, const RunResult& result) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Rows row = connection.query(
       "WITH closed AS (UPDATE run SET status = $2, outcome = $3::text, comparable_key = $4, "
       "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint "
-      "WHERE id = $1 AND status IN ('pending', 'analysing') RETURNING seq, ci_run), "
+      "WHERE id = $1 AND status IN ('pending', 'analysing') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job), "
       "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed) "
-      "SELECT seq, ci_run FROM closed",
+      "SELECT seq, of_a_job FROM closed",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
       result.error_message, result.finished_at, result.report_json, result.verdict_json);
   if (!row.next()) return std::nullopt;
-  Place place;
-  row.read(place.run, place.ci_run);
+  Place place{};
+  row.read(place.run, place.of_a_job);
   return place;
 }
 
@@ -175,7 +218,7 @@ Result<void> add_values(PostgresConnection& connection, std::int64_t run, const 
 
 Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload) {
   const auto work = [&](PostgresConnection& connection) -> Result<Begun> {
-    return begun_of(record_once(connection, head, upload), head, upload);
+    return begin_once(connection, head, upload);
   };
   // An answer to a commit that got lost: the run's id is this call's own, so where it is, it was made by it. Where it
   // is not, it may still come; then the caller asks again, and its key tells.
@@ -191,9 +234,9 @@ Result<void> PostgresStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
     lock_attempts(connection, result.run);
-    const auto place = close_run(connection, result);
+    const auto place = mark_finished(connection, result);
     if (!place) return tl::unexpected(why_not_closed(connection, result.run));
-    if (!place->ci_run.empty()) settle_attempts(connection, place->run);
+    if (place->of_a_job) settle_attempts(connection, place->run);
     return add_values(connection, place->run, result);
   });
 }

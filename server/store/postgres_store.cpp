@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "server/store/postgres_url.hpp"
-#include "server/store/text_hash.hpp"
+
+#include "server/hash/sha256.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -45,7 +46,7 @@ void keep_text(PostgresConnection& connection, std::string_view hash, std::strin
 /// Keeps a policy text; returns its SHA-256 in hex, or nothing for the empty text.
 std::optional<std::string> keep_policy(PostgresConnection& connection, std::string_view toml) {
   if (toml.empty()) return std::nullopt;
-  std::string hash = sha256_hex(toml);
+  std::string sha256 = hash::sha256_hex(toml);
   keep_text(connection, hash, toml);
   return hash;
 }
@@ -141,8 +142,8 @@ Result<void> PostgresStore::revoke_token(std::string_view id, Timestamp at, cons
 
 Result<void> PostgresStore::put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
                                        Timestamp at) {
-  if (sha256_hex(toml) != sha256)
-    return fail(ErrorCode::hash_mismatch, "policy: the SHA-256 of the text is " + sha256_hex(toml));
+  if (hash::sha256_hex(toml) != sha256)
+    return fail(ErrorCode::hash_mismatch, "policy: the SHA-256 of the text is " + hash::sha256_hex(toml));
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
     const auto number = project_number(connection, project);
     if (!number) return fail(ErrorCode::not_found, "project: no such project");

@@ -37,6 +37,8 @@ class PostgresStore final : public Store {
                                                  std::int64_t limit) override;
 
   Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  Result<RunStatus> settle_upload(const UploadResult& result) override;
+  Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
   Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) override;
   Result<std::vector<RunRecord>> runs(const RunFilter& filter) override;
@@ -63,6 +65,15 @@ T stored_word(const std::optional<T>& value) {
   if (!value) throw PostgresFailure(PostgresFault::unavailable, "a stored word is unknown: the database is damaged");
   return *value;
 }
+
+/// A run whose row is locked until the transaction ends, without its documents.
+struct LockedRun {
+  std::int64_t seq = 0;
+  RunRecord record;
+};
+/// Of the project, or (without) of any.
+std::optional<LockedRun> lock_run(PostgresConnection& connection, std::string_view project, std::string_view id);
+std::optional<LockedRun> lock_group(PostgresConnection& connection, std::string_view project, std::string_view group);
 
 /// The row number of a project.
 std::optional<std::int64_t> project_number(PostgresConnection& connection, std::string_view name);

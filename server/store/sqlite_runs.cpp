@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/core/assert.hpp"
+#include "server/store/run_group.hpp"
 #include "server/store/sqlite_store.hpp"
 
 namespace traceweir::store {
@@ -14,14 +15,18 @@ Result<std::optional<Begun>> seen_before(Connection& connection, std::int64_t pr
                                          const Upload& upload) {
   if (head.idempotency_key.empty()) return std::nullopt;
   Query query = connection.query(
-      "SELECT r.id, u.sha256 FROM upload u JOIN run r ON r.seq = u.run_seq "
+      "SELECT r.id, u.sha256, u.rank FROM upload u JOIN run r ON r.seq = u.run_seq "
       "WHERE u.project_id = ?1 AND u.idempotency_key = ?2",
       project, head.idempotency_key);
   if (!query.next()) return std::nullopt;
   std::string run, sha256;
-  query.read(run, sha256);
+  std::int64_t rank = 0;
+  query.read(run, sha256, rank);
   if (sha256 != upload.sha256)
     return fail(ErrorCode::key_reused, "Idempotency-Key: run " + run + " was sent with the same key and another body");
+  if (rank != upload.rank)
+    return fail(ErrorCode::key_reused,
+                "Idempotency-Key: the same key was sent for rank " + std::to_string(rank) + " of run " + run);
   return Begun{run, Begun::State::seen_before};
 }
 
@@ -44,12 +49,14 @@ std::optional<std::int64_t> add_run(Connection& connection, std::int64_t project
   Query query = connection.query(
       "INSERT INTO run (id, project_id, lane_id, commit_sha, base_branch, head_sha, base_sha, pull_request, fork, "
       "attempt, ci_run, job, matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, skip_steps, "
-      "policy_sha256, token_id, received_us, status, comparable_key, in_baseline, error_code, error_message) "
+      "policy_sha256, token_id, received_us, status, group_key, comparable_key, in_baseline, error_code, "
+      "error_message) "
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
-      "?23, '', 0, '', '') ON CONFLICT (id) DO NOTHING RETURNING seq",
+      "?23, ?24, '', 0, '', '') ON CONFLICT (id) DO NOTHING RETURNING seq",
       head.id, project, lane, head.commit, head.base_branch, head.head, head.base, head.pull_request, head.fork,
       head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key, head.ranks_expected,
-      head.steps_glob, head.window, head.skip_steps, policy, head.token, head.received_at, word(RunStatus::analysing));
+      head.steps_glob, head.window, head.skip_steps, policy, head.token, head.received_at,
+      word(head.group.empty() ? RunStatus::analysing : RunStatus::pending), head.group);
   if (query.next()) query.read(seq);
   return seq;
 }
@@ -58,9 +65,24 @@ void add_upload(Connection& connection, std::int64_t project, std::int64_t run, 
                 const Upload& upload) {
   const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
   connection.execute(
-      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-      run, upload.rank, upload.sha256, upload.bytes, upload.name, project, key);
+      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+      run, upload.rank, upload.sha256, upload.bytes, upload.name, project, key,
+      word(head.group.empty() ? UploadStatus::whole : UploadStatus::received));
+}
+
+/// Adds the upload to the run of its group, if there is one. Nothing: it is the first.
+Result<std::optional<Begun>> join_group(Connection& connection, std::int64_t project, const RunHead& head,
+                                        const Upload& upload) {
+  if (head.group.empty()) return std::nullopt;
+  const auto run = run_of_group(connection, head.project, head.group);
+  if (!run) return std::nullopt;
+  TRACEWEIR_TRY(joining, joining_of(run->record, head, upload));
+  if (joining == Joining::seen_before) return Begun{run->record.head.id, Begun::State::seen_before};
+  connection.execute("DELETE FROM upload WHERE run_seq = ?1 AND rank = ?2 AND status = 'rejected'", run->seq,
+                     upload.rank);
+  add_upload(connection, project, run->seq, head, upload);
+  return Begun{run->record.head.id, Begun::State::joined};
 }
 
 // From here on: recording a result.
@@ -70,7 +92,7 @@ struct Place {
 };
 
 /// Marks a run as finished; tells where its values go.
-Result<Place> close_run(Connection& connection, const RunResult& result) {
+Result<Place> mark_finished(Connection& connection, const RunResult& result) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Query query = connection.query(
       "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5 AND NOT superseded, error_code "
@@ -89,12 +111,13 @@ Result<Place> close_run(Connection& connection, const RunResult& result) {
   return fail(ErrorCode::not_found, "run " + result.run + ": no such run");
 }
 
-/// `o`: the runs of the same CI job as the run ?1, which is `r`. Without a CI run there is no such job.
+/// `o`: the runs of the same run key, or the same CI job, as the run ?1, which is `r`.
 constexpr std::string_view of_the_same_job =
     " FROM run r JOIN lane l ON l.id = r.lane_id "
-    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.ci_run = r.ci_run "
-    "AND o.job = r.job AND o.matrix = r.matrix JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload "
-    "WHERE r.seq = ?1 AND r.ci_run <> ''";
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
+    "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
+    "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
+    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.seq = ?1";
 
 /// Attempts may be finished in any order, so a run that was judged looks both ways.
 void settle_attempts(Connection& connection, Place place) {
@@ -132,17 +155,12 @@ constexpr std::string_view select_runs =
     "r.pull_request, r.fork, r.attempt, r.ci_run, r.job, r.matrix, r.job_url, r.run_key, r.ranks_expected, "
     "r.steps_glob, r.window_kind, r.skip_steps, coalesce(y.toml, ''), r.token_id, r.received_us, "
     "r.status, r.outcome, r.comparable_key, r.in_baseline, r.error_code, r.error_message, r.finished_us, "
-    "r.superseded "
+    "r.superseded, r.group_key, r.closed "
     "FROM run r JOIN project p ON p.id = r.project_id JOIN lane l ON l.id = r.lane_id "
     "LEFT JOIN policy y ON y.sha256 = r.policy_sha256";
 
-struct Row {
-  std::int64_t seq = 0;
-  RunRecord record;
-};
-
-Row row_of(Query& query) {
-  Row row;
+StoredRun row_of(Query& query) {
+  StoredRun row;
   RunRecord& run = row.record;
   RunHead& head = run.head;
   std::string status;
@@ -151,13 +169,13 @@ Row row_of(Query& query) {
              head.base, head.pull_request, head.fork, head.attempt, head.ci_run, head.job, head.matrix, head.job_url,
              head.run_key, head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.policy, head.token,
              head.received_at, status, outcome, run.comparable_key, run.in_baseline, run.error_code, run.error_message,
-             run.finished_at, run.superseded);
+             run.finished_at, run.superseded, head.group, run.closed);
   run.status = known(run_status_of(status));
   if (outcome) run.outcome = known(gate::outcome_of(*outcome));
   return row;
 }
 
-void read_environment(Connection& connection, Row& row) {
+void read_environment(Connection& connection, StoredRun& row) {
   std::string name, value;
   Query query = connection.query("SELECT name, value FROM run_environment WHERE run_seq = ?1", row.seq);
   while (query.next()) {
@@ -166,21 +184,24 @@ void read_environment(Connection& connection, Row& row) {
   }
 }
 
-void read_uploads(Connection& connection, Row& row) {
+void read_uploads(Connection& connection, StoredRun& row) {
   Query query = connection.query(
-      "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name FROM upload WHERE run_seq = ?1 ORDER BY rank",
+      "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, error_message "
+      "FROM upload WHERE run_seq = ?1 ORDER BY rank",
       row.seq);
   while (query.next()) {
     Upload& upload = row.record.uploads.emplace_back();
-    std::string key;
-    query.read(key, upload.rank, upload.sha256, upload.bytes, upload.name);
+    std::string key, status;
+    query.read(key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
+               upload.error_message);
+    upload.status = known(upload_status_of(status));
     if (row.record.uploads.size() == 1) row.record.head.idempotency_key = key;
   }
 }
 
 enum class Documents { none, verdict, all };
 
-void read_documents(Connection& connection, Row& row, Documents documents) {
+void read_documents(Connection& connection, StoredRun& row, Documents documents) {
   if (documents == Documents::none) return;
   const bool all = documents == Documents::all;
   Query query = connection.query(all ? "SELECT verdict, report FROM run_document WHERE run_seq = ?1"
@@ -193,11 +214,19 @@ void read_documents(Connection& connection, Row& row, Documents documents) {
     query.read(row.record.verdict_json);
 }
 
+std::optional<StoredRun> one_run(Connection& connection, Query query) {
+  if (!query.next()) return std::nullopt;
+  StoredRun run = row_of(query);
+  read_environment(connection, run);
+  read_uploads(connection, run);
+  return run;
+}
+
 /// The runs of a query that selects `select_runs`.
 std::vector<RunRecord> records_of(Connection& connection, Query& query, Documents documents) {
   std::vector<RunRecord> records;
   while (query.next()) {
-    Row row = row_of(query);
+    StoredRun row = row_of(query);
     read_environment(connection, row);
     read_uploads(connection, row);
     read_documents(connection, row, documents);
@@ -235,12 +264,25 @@ Result<std::optional<std::int64_t>> cursor_of(Connection& connection, const RunF
 
 }  // namespace
 
+std::optional<StoredRun> run_with_id(Connection& connection, std::string_view project, std::string_view id) {
+  return one_run(connection,
+                 connection.query(std::string(select_runs) + " WHERE r.id = ?1 AND p.name = ?2", id, project));
+}
+
+std::optional<StoredRun> run_of_group(Connection& connection, std::string_view project, std::string_view group) {
+  return one_run(connection, connection.query(std::string(select_runs) +
+                                                  " WHERE p.name = ?1 AND r.group_key = ?2 AND r.group_key <> ''",
+                                              project, group));
+}
+
 Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload) {
   return database_->write([&](Connection& connection) -> Result<Begun> {
     const auto project = project_number(connection, head.project);
     if (!project) return fail(ErrorCode::not_found, "project: no such project");
     TRACEWEIR_TRY(before, seen_before(connection, *project, head, upload));
     if (before) return *before;
+    TRACEWEIR_TRY(joined, join_group(connection, *project, head, upload));
+    if (joined) return *joined;
     const auto run = add_run(connection, *project, head);
     if (!run) return fail(ErrorCode::conflict, "run " + head.id + " exists");
     add_upload(connection, *project, *run, head, upload);
@@ -253,7 +295,7 @@ Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload) 
 Result<void> SqliteStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   return database_->write([&](Connection& connection) -> Result<void> {
-    TRACEWEIR_TRY(place, close_run(connection, result));
+    TRACEWEIR_TRY(place, mark_finished(connection, result));
     settle_attempts(connection, place);
     connection.execute("INSERT INTO run_document (run_seq, report, verdict) VALUES (?1, ?2, ?3)", place.run,
                        result.report_json, result.verdict_json);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "server/store/text_hash.hpp"
+#include "server/hash/sha256.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -88,9 +88,9 @@ std::optional<std::string> first_parent(Connection& connection, std::int64_t pro
 
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml) {
   if (toml.empty()) return std::nullopt;
-  std::string hash = sha256_hex(toml);
-  keep_text(connection, hash, toml);
-  return hash;
+  std::string sha256 = hash::sha256_hex(toml);
+  keep_text(connection, sha256, toml);
+  return sha256;
 }
 
 Result<std::unique_ptr<Store>> open_sqlite_store(std::string_view path, Opening opening) {
@@ -181,8 +181,8 @@ Result<void> SqliteStore::revoke_token(std::string_view id, Timestamp at, const 
 
 Result<void> SqliteStore::put_policy(std::string_view project, std::string_view sha256, std::string_view toml,
                                      Timestamp at) {
-  if (sha256_hex(toml) != sha256)
-    return fail(ErrorCode::hash_mismatch, "policy: the SHA-256 of the text is " + sha256_hex(toml));
+  if (hash::sha256_hex(toml) != sha256)
+    return fail(ErrorCode::hash_mismatch, "policy: the SHA-256 of the text is " + hash::sha256_hex(toml));
   return database_->write([&](Connection& connection) -> Result<void> {
     const auto number = project_number(connection, project);
     if (!number) return fail(ErrorCode::not_found, "project: no such project");

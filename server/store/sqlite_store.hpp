@@ -1,6 +1,7 @@
 // For: the Store on one SQLite file: one host, one service. Not for: connections and transactions
-// (sqlite_database.hpp). The verbs are in sqlite_store.cpp (projects, tokens, commits, audit), sqlite_runs.cpp and
-// sqlite_series.cpp (baseline, history); no other file of the service sees SQL of SQLite.
+// (sqlite_database.hpp). The verbs are in sqlite_store.cpp (projects, tokens, commits, audit), sqlite_runs.cpp,
+// sqlite_uploads.cpp (runs of several uploads) and sqlite_series.cpp (baseline, history); no other file of the service
+// sees SQL of SQLite.
 #pragma once
 
 #include <sqlite3.h>
@@ -38,6 +39,8 @@ class SqliteStore final : public Store {
                                                  std::int64_t limit) override;
 
   Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  Result<RunStatus> settle_upload(const UploadResult& result) override;
+  Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
   Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) override;
   Result<std::vector<RunRecord>> runs(const RunFilter& filter) override;
@@ -64,6 +67,14 @@ T known(const std::optional<T>& value) {
   if (!value) throw SQLite::Exception("a stored word is unknown: the file is damaged", SQLITE_CORRUPT);
   return *value;
 }
+
+/// A run with its uploads and its environment, without its documents.
+struct StoredRun {
+  std::int64_t seq = 0;
+  RunRecord record;
+};
+std::optional<StoredRun> run_with_id(Connection& connection, std::string_view project, std::string_view id);
+std::optional<StoredRun> run_of_group(Connection& connection, std::string_view project, std::string_view group);
 
 /// The row number of a project.
 std::optional<std::int64_t> project_number(Connection& connection, std::string_view name);

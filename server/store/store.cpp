@@ -20,6 +20,9 @@ constexpr Word<RunStatus> run_statuses[] = {{RunStatus::pending, "pending"},
                                             {RunStatus::judged, "judged"},
                                             {RunStatus::rejected, "rejected"}};
 
+constexpr Word<UploadStatus> upload_statuses[] = {
+    {UploadStatus::received, "received"}, {UploadStatus::whole, "whole"}, {UploadStatus::rejected, "rejected"}};
+
 struct Engine {
   std::string_view scheme;
   Result<std::unique_ptr<Store>> (*open)(std::string_view address, Opening opening);
@@ -41,6 +44,8 @@ std::string_view word(ReadAccess access) { return word_of(read_accesses, access)
 std::optional<ReadAccess> read_access_of(std::string_view word) { return value_of(read_accesses, word); }
 std::string_view word(RunStatus status) { return word_of(run_statuses, status); }
 std::optional<RunStatus> run_status_of(std::string_view word) { return value_of(run_statuses, word); }
+std::string_view word(UploadStatus status) { return word_of(upload_statuses, status); }
+std::optional<UploadStatus> upload_status_of(std::string_view word) { return value_of(upload_statuses, word); }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening) {
   for (const Engine& engine : engines)

@@ -24,6 +24,8 @@ enum class Mode { gate, observe };
 enum class PolicySource { repository, server };
 enum class ReadAccess { token, everyone };
 enum class RunStatus { pending, analysing, judged, rejected };
+/// received: waits for its own analysis; whole: holds its ranks; rejected: its slot is free for another try.
+enum class UploadStatus { received, whole, rejected };
 std::string_view word(Mode mode);
 std::optional<Mode> mode_of(std::string_view word);
 std::string_view word(PolicySource source);
@@ -32,6 +34,8 @@ std::string_view word(ReadAccess access);  // "token", "public"
 std::optional<ReadAccess> read_access_of(std::string_view word);
 std::string_view word(RunStatus status);
 std::optional<RunStatus> run_status_of(std::string_view word);
+std::string_view word(UploadStatus status);
+std::optional<UploadStatus> upload_status_of(std::string_view word);
 
 struct Project {
   std::string name;
@@ -75,8 +79,9 @@ struct RunHead {
   bool fork = false;
   std::int64_t attempt = 1;
   std::string ci_run, job, matrix, job_url, run_key;
-  std::string idempotency_key;                     ///< empty: none
-  std::int64_t ranks_expected = 0;                 ///< 0: what was sent
+  std::string idempotency_key;      ///< empty: none
+  std::int64_t ranks_expected = 0;  ///< 0: what was sent
+  std::string group;                ///< what makes uploads one run (run_group.hpp); empty: one of its own
   std::map<std::string, std::string> environment;  ///< env.* of the upload
   std::string steps_glob, window;                  ///< how to read the trace; empty: the rule
   std::optional<std::int64_t> skip_steps;
@@ -85,17 +90,29 @@ struct RunHead {
   Timestamp received_at{};
 };
 
-/// One uploaded file of a run.
+/// One uploaded file of a run. It fills the slots rank … rank + ranks - 1.
 struct Upload {
   std::int64_t rank = 0;
   std::string sha256;  ///< names the blob
   std::int64_t bytes = 0;
   std::string name;
+  UploadStatus status = UploadStatus::whole;
+  std::int64_t ranks = 0;                     ///< that the file holds; 0: not known
+  std::string error_code{}, error_message{};  ///< of a rejected upload
 };
 
 struct Begun {
   std::string run;
-  enum class State { created, seen_before } state;
+  enum class State { created, joined, seen_before } state;
+};
+
+/// What the analysis of one upload of a run of several said.
+struct UploadResult {
+  std::string run;
+  std::int64_t rank = 0;
+  std::string sha256;                         ///< of the try that was analysed
+  std::int64_t ranks = 0;                     ///< that the file holds; 0: it is rejected
+  std::string error_code{}, error_message{};  ///< of a rejected one
 };
 
 /// The result of a run, written in one transaction.
@@ -122,6 +139,7 @@ struct RunRecord {
   std::string error_code, error_message;
   std::optional<Timestamp> finished_at;
   bool superseded = false;  ///< a later attempt of the same CI job was judged
+  bool closed = false;      ///< no further rank is waited for
 };
 
 // The questions below have an initialiser for each field, so that `{.project = …}` compiles without warnings.
@@ -214,13 +232,25 @@ class Store {
                                                          std::int64_t limit) = 0;
 
   // runs
-  /// Records an upload before its analysis. With an idempotency key that the project has seen: `seen_before` and the
-  /// first run's id, nothing is written. Errors: key_reused (the same key with another body), not_found (no such
-  /// project), conflict (the run's id exists).
+  /// Records an upload before its analysis. Without a group it makes a run of its own, `analysing`. With one, the first
+  /// upload makes a run that is `pending`, and the others join it, each `received`; a rejected try of the same slot is
+  /// replaced. With an idempotency key that the project has seen, or as the same rank with the same content:
+  /// `seen_before` and the first run's id, nothing is written.
+  /// Errors: key_reused (the same key with another body or rank), not_found (no such project), conflict (the run's id
+  ///         exists; what joining_of() says), bad_query (what joining_of() says).
   virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload) = 0;
+  /// Writes what the analysis of a `received` upload said, and tells how its run stands then. An upload whose slots are
+  /// not free, or not expected, becomes rejected with that reason. A pending run that is complete by this becomes
+  /// `analysing`, once: of all that settle or close it, the store lets one find it so. An upload that is not
+  /// `received` with this content (settled before) stays as it is. Errors: not_found.
+  virtual Result<RunStatus> settle_upload(const UploadResult& result) = 0;
+  /// No further rank is waited for. A pending run without an upload that is being analysed becomes `analysing`; others
+  /// stay as they are. Tells how the run stands then. Errors: not_found.
+  virtual Result<RunStatus> close_run(std::string_view project, std::string_view id) = 0;
   /// Writes the result of a run that is pending or analysing. A judged run supersedes those with a lower attempt of the
-  /// same workload, commit, ci_run (where stated), job and matrix, in whatever order they are finished; a superseded
-  /// run is in no baseline. Errors: not_found, conflict (the run has a result).
+  /// same workload and commit and the same run_key (where stated), or the same ci_run (where stated), job and matrix,
+  /// in whatever order they are finished; a superseded run is in no baseline. Errors: not_found, conflict (the run has
+  /// a result).
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
@@ -231,7 +261,8 @@ class Store {
   /// own.
   virtual Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
                                                         std::string_view commit) = 0;
-  /// Runs that were acknowledged but have no result: to be analysed again after a restart. Errors: none of its own.
+  /// Runs that were acknowledged but have no result: to be analysed again after a restart, or waiting for ranks.
+  /// Errors: none of its own.
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
 
   // baseline and history

@@ -14,6 +14,17 @@ Json error_json(const std::optional<Error>& error) {
   return {{"type", word(error->code)}, {"detail", error->message}};
 }
 
+Json ranks_json(const std::optional<RunRanks>& ranks) {
+  if (!ranks) return nullptr;
+  Json rejected = Json::array();
+  for (const RunRanks::Rejected& row : ranks->rejected)
+    rejected.push_back({{"rank", row.rank}, {"error", error_json(row.error)}});
+  return {{"expected", ranks->expected ? Json(*ranks->expected) : Json(nullptr)},
+          {"received", ranks->received},
+          {"missing", ranks->missing},
+          {"rejected", std::move(rejected)}};
+}
+
 Json head_json(const RunDocument& run) {
   return {{"id", run.id},
           {"project", run.project},
@@ -32,6 +43,7 @@ Json head_json(const RunDocument& run) {
           {"uploaded_at", to_rfc3339(run.uploaded_at)},
           {"environment", run.environment},
           {"status", run.status},
+          {"ranks", ranks_json(run.ranks)},
           {"warnings", run.warnings},
           {"error", error_json(run.error)}};
 }
@@ -59,6 +71,32 @@ std::optional<Error> error_in(ObjectReader& in) {
   const std::string type = inner.maybe_text("type").value_or("");
   if (const auto code = error_code_of(type)) error.code = *code;
   return error;
+}
+
+std::vector<std::int64_t> integers_in(ObjectReader& in, const char* key) {
+  std::vector<std::int64_t> numbers;
+  if (const Json* list = in.child(key))
+    for (const Json& item : *list)
+      if (item.is_number_integer()) numbers.push_back(item.get<std::int64_t>());
+  return numbers;
+}
+
+std::optional<RunRanks> ranks_in(ObjectReader& in) {
+  const Json* json = in.child("ranks");
+  if (json == nullptr) return std::nullopt;
+  ObjectReader inner(*json);
+  RunRanks ranks;
+  ranks.expected = inner.maybe_integer("expected");
+  ranks.received = integers_in(inner, "received");
+  ranks.missing = integers_in(inner, "missing");
+  if (const Json* rows = inner.child("rejected"))
+    for (const Json& row : *rows) {
+      ObjectReader item(row);
+      const auto rank = item.maybe_integer("rank");
+      const auto error = error_in(item);
+      if (rank && error) ranks.rejected.push_back({*rank, *error});
+    }
+  return ranks;
 }
 
 }  // namespace
@@ -91,6 +129,7 @@ Result<RunAnswer> run_of(const Json& json) {
   run.branch = in.maybe_text("branch").value_or("");
   run.status = in.text("status");
   run.error = error_in(in);
+  run.ranks = ranks_in(in);
   if (const Json* warnings = in.child("warnings"))
     for (const Json& item : *warnings)
       if (item.is_string()) run.warnings.push_back(item.get<std::string>());

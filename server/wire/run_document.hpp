@@ -32,6 +32,17 @@ Result<VerdictDocument> verdict_from_json(std::string_view text);
 /// The same of a parsed document. Errors: bad_body, naming the key.
 Result<VerdictDocument> verdict_of(const Json& json);
 
+/// How far the ranks of a run of several uploads are.
+struct RunRanks {
+  struct Rejected {
+    std::int64_t rank;
+    Error error;
+  };
+  std::optional<std::int64_t> expected;         ///< nothing: what is sent
+  std::vector<std::int64_t> received, missing;  ///< ascending
+  std::vector<Rejected> rejected;               ///< each may be sent again
+};
+
 struct RunDocument {
   std::string id, project, workload, commit, branch, base_branch, head, base;
   std::optional<std::int64_t> pull_request;
@@ -42,9 +53,10 @@ struct RunDocument {
   Timestamp uploaded_at{};
   std::map<std::string, std::string> environment;
   std::vector<std::string> warnings;
-  std::optional<Error> error;  ///< of a rejected run
-  std::string verdict_json;    ///< as stored; empty: none yet
-  std::string report_json;     ///< as stored; empty: none, or left out (lists)
+  std::optional<Error> error;     ///< of a rejected run
+  std::optional<RunRanks> ranks;  ///< of a run of several uploads
+  std::string verdict_json;       ///< as stored; empty: none yet
+  std::string report_json;        ///< as stored; empty: none, or left out (lists)
 };
 
 /// Where the run is to be found. Shape: paths below the service's root.
@@ -60,6 +72,7 @@ struct RunAnswer {
   std::string id, project, workload, commit, branch, status;
   std::optional<VerdictDocument> verdict;
   std::optional<Error> error;
+  std::optional<RunRanks> ranks;
   std::vector<std::string> warnings;
   std::string self, html;
 };

@@ -38,9 +38,12 @@ struct StandIn {
   StandIn& operator=(const StandIn&) = delete;
   ~StandIn() { fs::remove_all(folder); }
 
-  [[nodiscard]] Result<report::Report> run(const AnalysisLimits& limits, const AnalysisOptions& options = {}) const {
-    return Analysis(program, limits).report_of(trace, options);
+  [[nodiscard]] Result<report::Report> run(const AnalysisLimits& limits, const AnalysisOptions& options = {},
+                                           InputFile file = {}) const {
+    file.path = trace;
+    return Analysis(program, limits).report_of(std::span(&file, 1), options);
   }
+  [[nodiscard]] std::vector<InputFile> files() const { return {{trace, "", ""}}; }
 
   fs::path folder;
   fs::path program;
@@ -75,28 +78,45 @@ std::string says(std::string_view text, int exit_code) {
 
 TEST_CASE("analysis: a report comes back with the client's name and our hash") {
   const StandIn child(says(report_text("-"), 0));  // the child does not know a name
-  AnalysisOptions options;
-  options.name = "../dir/run\n1.json";
-  options.sha256 = std::string(64, 'a');
-  const auto report = child.run(quick(), options);
+  const std::string hash(64, 'a');
+  const auto report = child.run(quick(), {}, {{}, "../dir/run\n1.json", hash});
   CAPTURE(report ? std::string() : report.error().message);
   REQUIRE(report);
   REQUIRE(report->ranks.size() == 1);
   CHECK(report->ranks[0].trace.format == "kineto_json");
   CHECK(report->ranks[0].trace.name == "run\\x0a1.json");
-  CHECK(report->ranks[0].trace.sha256 == options.sha256);
+  CHECK(report->ranks[0].trace.sha256 == hash);
 }
 
 // Why: a report that was made at the edge names the trace that it was made from; its own bytes are no trace.
 TEST_CASE("analysis: a report made elsewhere keeps the names of its traces") {
   const StandIn child(says(report_text("rank0.json"), 0));
-  AnalysisOptions options;
-  options.name = "report.json";
-  options.sha256 = std::string(64, 'a');
-  const auto report = child.run(quick(), options);
+  const auto report = child.run(quick(), {}, {{}, "report.json", std::string(64, 'a')});
   REQUIRE(report);
   CHECK(report->ranks[0].trace.name == "rank0.json");
   CHECK(report->ranks[0].trace.sha256.empty());
+}
+
+// Why: the ranks of a run are one analysis; what it says of a file must reach the client in the client's own words.
+TEST_CASE("analysis: several files are told apart by their place and come back under their names") {
+  const StandIn child(
+      "[ \"$5 $6 $7\" = '- - ' ] || exit 7; [ \"$(cat)\" = zero ] || exit 8; "
+      "[ \"$(cat <&5)\" = one ] || exit 9; " +
+      says(report_text("-1"), 0));
+  const std::vector<InputFile> files = {{child.folder / "a", "rank0.json", std::string(64, '0')},
+                                        {child.folder / "b", "rank1.json", std::string(64, '1')}};
+  std::ofstream(files[0].path) << "zero";
+  std::ofstream(files[1].path) << "one";
+  const auto report = Analysis(child.program, quick()).report_of(files, {});
+  CAPTURE(report ? std::string() : report.error().message);
+  REQUIRE(report);
+  CHECK(report->ranks[0].trace.name == "rank1.json");
+  CHECK(report->ranks[0].trace.sha256 == files[1].sha256);
+
+  const StandIn refusing(says(R"({"error":{"code":"malformed_trace","message":"-1: byte 7"}})", 3));
+  const auto refused = Analysis(refusing.program, quick()).report_of(files, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "rank1.json: byte 7");
 }
 
 // Why: a value of a query must arrive as a value, whatever it looks like, and never pass through a shell.
@@ -228,7 +248,8 @@ TEST_CASE("analysis: memory is limited") {
 }
 
 TEST_CASE("analysis: a program that is not there is ours to repair") {
-  const auto failed = Analysis("/nonexistent/traceweir", quick()).report_of("/dev/null", {});
+  const auto failed =
+      Analysis("/nonexistent/traceweir", quick()).report_of(std::vector<InputFile>{{"/dev/null", "", ""}}, {});
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == ErrorCode::io_failed);
   CHECK(failed.error().message == "the program /nonexistent/traceweir cannot be started: No such file or directory");
@@ -239,7 +260,7 @@ TEST_CASE("analysis: a stop ends the children that run, and lets none start") {
   Analysis analysis(child.program, quick());
   std::vector<std::future<Result<report::Report>>> running;
   for (int i = 0; i < 4; ++i)
-    running.push_back(std::async(std::launch::async, [&] { return analysis.report_of(child.trace, {}); }));
+    running.push_back(std::async(std::launch::async, [&] { return analysis.report_of(child.files(), {}); }));
   analysis.stop();
   for (auto& one : running) {
     REQUIRE(one.wait_for(20s) == std::future_status::ready);
@@ -248,7 +269,7 @@ TEST_CASE("analysis: a stop ends the children that run, and lets none start") {
     CHECK(failed.error().code == ErrorCode::queue_full);  // a client may come again: the file is not at fault
     CHECK(failed.error().message == "the service is stopping");
   }
-  CHECK(analysis.report_of(child.trace, {}).error().message == "the service is stopping");
+  CHECK(analysis.report_of(child.files(), {}).error().message == "the service is stopping");
 }
 
 TEST_CASE("analysis: several children at once keep their answers apart") {
@@ -260,7 +281,7 @@ TEST_CASE("analysis: several children at once keep their answers apart") {
     running.push_back(std::async(std::launch::async, [&, i] {
       AnalysisOptions options;
       options.steps = "step " + std::to_string(i);
-      return analysis.report_of(child.trace, options);
+      return analysis.report_of(child.files(), options);
     }));
   }
   for (int i = 0; i < 16; ++i) {

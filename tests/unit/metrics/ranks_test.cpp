@@ -156,3 +156,20 @@ TEST_CASE("a run of one rank keeps the rank's values as they are") {
     CHECK(said(run, metric) == "single_rank");
   CHECK(run.size() == catalog().size());
 }
+
+// Why: a report does not carry its calls; what would need them must not look like a run without communication.
+TEST_CASE("ranks of reports: what needs their calls is said to be unknown") {
+  RankShare talks = rank_of(0, {{"0", 1, 200, 100}});
+  RankShare also = rank_of(1, {{"0", 1, 200, 300}});
+  for (RankShare* share : {&talks, &also}) {
+    share->calls.clear();
+    share->calls_known = false;
+  }
+  const RankShare apart[] = {talks, also};
+  const auto run = measure_run(apart);
+  for (const char* metric : {"allreduce.transfer_mean", "allreduce.wait_share", "allreduce.matched_calls"})
+    CHECK(said(run, metric) == "ranks_apart");
+  CHECK(said(run, "broadcast.matched_calls") == "no_comm");
+  CHECK(said(run, "allreduce.count") == "1.000000");
+  CHECK(said(run, "rank.compute_skew") == "0.000000");
+}

@@ -63,18 +63,6 @@ std::optional<ErrorCode> code_of(const Result<T>& result) {
 
 }  // namespace
 
-TEST_CASE("sha256: the standard's vectors, in one piece and in two") {
-  CHECK(sha256_hex("abc") == abc_sha256);
-  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  Sha256 hash;
-  hash.update(bytes_of("a"));
-  hash.update(bytes_of("bc"));
-  CHECK(hash.hex() == abc_sha256);
-  CHECK(is_sha256(abc_sha256));
-  CHECK_FALSE(is_sha256("BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD"));
-  CHECK_FALSE(is_sha256("../../../etc/passwd"));
-}
-
 TEST_CASE("uuid: ids are of the one form and never equal") {
   const std::string one = new_uuid();
   CHECK(is_uuid(one));
@@ -211,11 +199,11 @@ TEST_CASE("blobs: the sweep takes old blobs without an owner") {
   const Spool spool = spool_in(folder.path);
   const BlobStore blobs = BlobStore::open(folder.path).value();
   for (const char* text : {"owned", "orphan", "young"}) REQUIRE(blobs.keep(spooled(spool, text)));
-  make_older(blobs.path_of(sha256_hex("owned")).value(), 48h);
-  make_older(blobs.path_of(sha256_hex("orphan")).value(), 48h);
-  const std::string owned = sha256_hex("owned");
+  make_older(blobs.path_of(hash::sha256_hex("owned")).value(), 48h);
+  make_older(blobs.path_of(hash::sha256_hex("orphan")).value(), 48h);
+  const std::string owned = hash::sha256_hex("owned");
   CHECK(blobs.sweep([&](std::string_view sha256) { return sha256 == owned; }).value() == 1);
   CHECK(blobs.path_of(owned));
-  CHECK(blobs.path_of(sha256_hex("young")));
-  CHECK_FALSE(blobs.path_of(sha256_hex("orphan")));
+  CHECK(blobs.path_of(hash::sha256_hex("young")));
+  CHECK_FALSE(blobs.path_of(hash::sha256_hex("orphan")));
 }

@@ -1,13 +1,15 @@
-#include "server/spool/sha256.hpp"
+#include "server/hash/sha256.hpp"
 
 #include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <vector>
 
 #include "analyzer/core/assert.hpp"
 
-namespace traceweir::spool {
+namespace traceweir::hash {
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
@@ -57,8 +59,19 @@ std::string sha256_hex(std::string_view text) {
   return hash.hex();
 }
 
+Result<std::string> sha256_of_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(ErrorCode::io_failed, file + ": cannot be opened");
+  Sha256 hash;
+  std::vector<char> buffer(std::size_t{256} << 10);
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0)
+    hash.update(std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(in.gcount()))));
+  if (in.bad()) return fail(ErrorCode::io_failed, file + ": cannot be read");
+  return hash.hex();
+}
+
 bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of(digits) == std::string_view::npos;
 }
 
-}  // namespace traceweir::spool
+}  // namespace traceweir::hash

@@ -1,4 +1,5 @@
-// For: SHA-256 of bytes that come in pieces. Not for: secrets (store/api compare those in constant time).
+// For: SHA-256 of bytes that come in pieces, of texts and of files, for the service and the client. Not for: comparing
+// secrets (api does, in constant time).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace traceweir::spool {
+#include "analyzer/core/error.hpp"
+
+namespace traceweir::hash {
 
 /// Shape: give bytes in order with update(), take the hash once with hex().
 class Sha256 {
@@ -31,7 +34,10 @@ class Sha256 {
 /// The hash of a text in memory, 64 characters of lower-case hex.
 std::string sha256_hex(std::string_view text);
 
+/// The hash of a file. Errors: io_failed. Cost: about as much as analysing a trace.
+Result<std::string> sha256_of_file(const std::string& file);
+
 /// Whether `text` is 64 characters of lower-case hex.
 bool is_sha256(std::string_view text);
 
-}  // namespace traceweir::spool
+}  // namespace traceweir::hash

@@ -1,0 +1,47 @@
+// For: runs that are made of several uploads: which uploads belong together, whether one more may join, when the run is
+// complete. Pure, so that every store decides alike inside its transaction. Not for: SQL, or reading traces.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::store {
+
+/// What makes uploads of one project one run: workload, commit, attempt, and the run key, else (where `ranks` is
+/// stated) the CI run with its job and matrix. Empty: the upload is a run of its own. Shape: SHA-256 in hex.
+std::string group_of(const RunHead& head);
+
+/// What an upload is to a run that has its group.
+enum class Joining {
+  add,          ///< fills a free slot
+  seen_before,  ///< the same rank with the same content
+};
+
+/// Errors: conflict (the slot holds other content, the run waits for no further rank, or the upload contradicts the
+///         run, naming both values), bad_query (a rank that the run does not expect).
+Result<Joining> joining_of(const RunRecord& run, const RunHead& head, const Upload& upload);
+
+/// Why an upload that was analysed cannot fill its slots: a rank that the run does not expect, or one that another
+/// upload holds. Nothing: it can.
+std::optional<Error> obstacle_of(const RunRecord& run, std::int64_t rank, std::int64_t ranks);
+
+/// Fills in what the analysis of an upload said, or why the file cannot be a part of the run. Returns the upload, or
+/// nullptr where this try waits for no analysis (any more).
+const Upload* settle(RunRecord& run, const UploadResult& result);
+
+/// Whether nothing more is waited for: every expected rank is there, or the run was closed; and no upload is still
+/// being analysed that could matter.
+bool is_complete(const RunRecord& run);
+
+/// The ranks that whole or just received uploads hold, ascending.
+std::vector<std::int64_t> ranks_received(const RunRecord& run);
+
+/// The expected ranks that no upload holds, ascending.
+std::vector<std::int64_t> ranks_missing(const RunRecord& run);
+
+}  // namespace traceweir::store
