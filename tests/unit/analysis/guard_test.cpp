@@ -22,8 +22,9 @@ namespace {
 ChildEnd run(const std::string& script, const sandbox::Parts& demanded) {
   const ChildLimits limits{20s, 0, 64, 1 << 20, 1 << 10, 0, demanded};
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const ChildFiles files[] = {{nothing}};
   Children children;
-  auto end = children.run({"/bin/sh", "-c", script}, limits, {nothing});
+  auto end = children.run({"/bin/sh", "-c", script}, limits, files);
   ::close(nothing);
   if (!end) FAIL(end.error().message);
   return *std::move(end);
