@@ -47,8 +47,8 @@ void keep_text(PostgresConnection& connection, std::string_view hash, std::strin
 std::optional<std::string> keep_policy(PostgresConnection& connection, std::string_view toml) {
   if (toml.empty()) return std::nullopt;
   std::string sha256 = hash::sha256_hex(toml);
-  keep_text(connection, hash, toml);
-  return hash;
+  keep_text(connection, sha256, toml);
+  return sha256;
 }
 
 }  // namespace
