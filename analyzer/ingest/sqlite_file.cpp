@@ -9,6 +9,7 @@
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/sqlite_header.hpp"
+#include "analyzer/ingest/sqlite_schema_size.hpp"
 #include "analyzer/ingest/sqlite_vfs.hpp"
 
 namespace traceweir::ingest {
@@ -192,6 +193,7 @@ Result<SqliteFile> SqliteFile::open(int descriptor, std::span<const std::string_
   if (file_bytes > limits.file_bytes_max)
     return fail(ErrorCode::trace_too_large,
                 fmt::format("the database has {} bytes; inflated_bytes_max is {}", file_bytes, limits.file_bytes_max));
+  TRACEWEIR_TRY_VOID(check_schema_size(descriptor, limits.schema_rows_max));
   auto connection = std::make_unique<Connection>();
   for (const std::string_view table : readable) connection->readable.push_back(lower_case(table));
   connection->steps_max = limits.steps_base + limits.steps_per_byte * static_cast<std::int64_t>(file_bytes);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <memory>
 #include <utility>
@@ -43,6 +44,11 @@ class ZstdSource final : public ByteSource {
     const std::size_t status = ZSTD_decompressStream(stream_.get(), &out, &in_);
     compressed_ += in_.pos - before;
     TRACEWEIR_TRY_VOID(quota_.spend(out.pos, compressed_));
+    if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
+      return fail(ErrorCode::trace_too_large,
+                  fmt::format("a zstd frame wants a window of more than {} MiB (zstd_window_bytes_max); compress with "
+                              "zstd --long={} or less",
+                              (std::size_t{1} << window_log_max) >> 20U, window_log_max));
     if (ZSTD_isError(status) != 0)
       return fail(ErrorCode::malformed_trace, fmt::format("the zstd data are damaged at compressed byte {}: {}",
                                                           compressed_, ZSTD_getErrorName(status)));

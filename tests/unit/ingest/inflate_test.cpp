@@ -185,5 +185,6 @@ TEST_CASE("open_bytes: a zstd frame may not ask for a huge window") {
   const BytesFile wide(zstd_compressed(text_of_size(5'000), 27));
   const Drained got = drain(wide.path());
   REQUIRE(got.error);
-  CHECK(got.error->code == ErrorCode::malformed_trace);
+  CHECK(got.error->code == ErrorCode::trace_too_large);
+  CHECK(got.error->message.find("zstd_window_bytes_max") != std::string::npos);
 }

@@ -63,6 +63,11 @@ TEST_CASE("nsys: a database with anything but plain tables is refused at once") 
       {"a generated column in any table", strings + "CREATE TABLE other (a INTEGER, b AS (a + 1) STORED NOT NULL);",
        ErrorCode::malformed_trace, "generated column"},
       {"3,000 tables", strings + many_tables(3000), ErrorCode::malformed_trace, "more than 2000"},
+      {"60,000 tables on one page",
+       strings + "PRAGMA writable_schema=ON; INSERT INTO sqlite_master WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                 "SELECT i + 1 FROM n WHERE i < 60000) SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || "
+                 "'(a)' FROM n;",
+       ErrorCode::malformed_trace, "more than 2000"},
       {"a value larger than we read", strings + "INSERT INTO StringIds VALUES (1, printf('%.*c', 20000000, 'x'));",
        ErrorCode::malformed_trace, "larger than we read"},
       {"a database in WAL mode", "PRAGMA journal_mode=WAL;" + strings, ErrorCode::unsupported_format,
