@@ -17,6 +17,7 @@
 #include "analyzer/core/text.hpp"
 #include "sandbox/contract.hpp"
 #include "server/analysis/child.hpp"
+#include "server/analysis/feed.hpp"
 #include "server/analysis/spawn.hpp"
 
 namespace traceweir::analysis {
@@ -128,17 +129,9 @@ const InputFile* file_of(const report::RankReport& rank, std::span<const InputFi
   return nullptr;
 }
 
-Result<report::Report> report_from(const ChildEnd& end, std::span<const InputFile> files) {
+Result<report::Report> report_from(const ChildEnd& end) {
   Result<report::Report> report = report::from_json(end.out);
   if (!report) return died("gave a report that breaks its contract: " + report.error().message, end);
-  for (report::RankReport& rank : report->ranks) {
-    // The child saw a file without a name; the client's name and the hash that we took are what the reader wants. A
-    // report that was made elsewhere names its own traces: those stay.
-    const InputFile* file = file_of(rank, files);
-    if (file == nullptr) continue;
-    rank.trace.name = clean_text(fs::path(file->name).filename().string());
-    rank.trace.sha256 = file->sha256;
-  }
   return report;
 }
 
@@ -146,12 +139,13 @@ Result<report::Report> outcome_of(const ChildEnd& end, std::span<const InputFile
   using How = ChildEnd::How;
   if (end.how == How::timed_out) return too_long(limits);
   if (end.how == How::stopped) return fail(ErrorCode::queue_full, "the service is stopping");
+  if (end.how == How::abandoned) return fail(ErrorCode::queue_full, "the upload was given up while it arrived");
   if (end.how == How::unguarded)
     return fail(ErrorCode::io_failed,
                 "the analysing process did not lock itself in before it read the upload" + last_words(end.err));
   if (end.how == How::too_talkative)
     return died("wrote more than " + std::to_string(limits.report_bytes_max) + " bytes of report", end);
-  if (end.how == How::exited && end.code == 0) return report_from(end, files);
+  if (end.how == How::exited && end.code == 0) return report_from(end);
   if (end.how == How::exited && (end.code == refused_exit_code || end.code == usage_exit_code))
     return tl::unexpected(refusal_of(end, files));
   if (is_out_of_memory(end))
@@ -199,7 +193,8 @@ struct Analysis::Impl {
   sandbox::Parts demanded;
   Children children;
 
-  Result<ChildEnd> run(const AnalysisOptions& options, std::span<const int> inputs);
+  /// Each trace is open, or it is one that a feed brings.
+  Result<ChildEnd> run(const AnalysisOptions& options, std::span<const int> inputs, Feed* feed = nullptr);
 };
 
 Result<fs::path> program_beside_us() {
@@ -229,7 +224,9 @@ Analysis::~Analysis() {
 
 void Analysis::stop() { impl_->children.stop(); }
 
-Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, std::span<const int> inputs) {
+Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, std::span<const int> inputs, Feed* feed) {
+  if (holds_nul(options.window) || holds_nul(options.steps))
+    return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
   std::vector<Descriptor> unpacked(inputs.size());
   std::vector<ChildFiles> files;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -237,7 +234,7 @@ Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, std::span<c
       TRACEWEIR_TRY(made, scratch_in(scratch));
       unpacked[i] = std::move(made);
     }
-    files.push_back({inputs[i], unpacked[i].get()});
+    files.push_back({inputs[i], unpacked[i].get(), feed});
   }
   const ChildLimits child{limits.analysis_time_max * inputs.size(),
                           limits.analysis_memory_max,
@@ -265,8 +262,6 @@ Result<sandbox::Parts> Analysis::demand_sandbox() {
 
 Result<report::Report> Analysis::report_of(std::span<const InputFile> files, const AnalysisOptions& options) const {
   TRACEWEIR_ASSERT(!files.empty());
-  if (holds_nul(options.window) || holds_nul(options.steps))
-    return fail(ErrorCode::bad_query, "window, steps: a NUL is no part of them");
   std::vector<Descriptor> uploads;
   std::vector<int> inputs;
   for (const InputFile& file : files) {
@@ -275,7 +270,27 @@ Result<report::Report> Analysis::report_of(std::span<const InputFile> files, con
     uploads.push_back(std::move(upload));
   }
   TRACEWEIR_TRY(end, impl_->run(options, inputs));
-  return outcome_of(end, files, impl_->limits);
+  TRACEWEIR_TRY(report, outcome_of(end, files, impl_->limits));
+  name_traces(report, files);
+  return std::move(report);
+}
+
+Result<report::Report> Analysis::report_of(Feed& feed, const AnalysisOptions& options) const {
+  constexpr int brought = -1;
+  const InputFile unnamed;
+  TRACEWEIR_TRY(end, impl_->run(options, std::span(&brought, 1), &feed));
+  return outcome_of(end, std::span(&unnamed, 1), impl_->limits);
+}
+
+void name_traces(report::Report& report, std::span<const InputFile> files) {
+  for (report::RankReport& rank : report.ranks) {
+    // The child saw a file without a name; the client's name and the hash that we took are what the reader wants. A
+    // report that was made elsewhere names its own traces: those stay.
+    const InputFile* file = file_of(rank, files);
+    if (file == nullptr) continue;
+    rank.trace.name = clean_text(fs::path(file->name).filename().string());
+    rank.trace.sha256 = file->sha256;
+  }
 }
 
 }  // namespace traceweir::analysis

@@ -24,6 +24,8 @@
 
 namespace traceweir::analysis {
 
+class Feed;
+
 /// What one analysis may cost.
 struct AnalysisLimits {
   std::chrono::milliseconds analysis_time_max{120'000};  ///< the child's CPU time (in whole seconds), and its wall time
@@ -80,6 +82,10 @@ class Analysis {
   [[nodiscard]] Result<report::Report> report_of(std::span<const InputFile> files,
                                                  const AnalysisOptions& options) const;
 
+  /// The same of an upload that is still arriving: its trace has no name and hash yet (name_traces). The wall time is
+  /// counted from its last byte. Errors: as above; queue_full where the feed is abandoned.
+  [[nodiscard]] Result<report::Report> report_of(Feed& feed, const AnalysisOptions& options) const;
+
   /// Kills all children, now and from now on: their report_of returns queue_full (the file is not at
   /// fault).
   void stop();
@@ -88,5 +94,8 @@ class Analysis {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Puts names and hashes of the files into a report that was made while they arrived.
+void name_traces(report::Report& report, std::span<const InputFile> files);
 
 }  // namespace traceweir::analysis

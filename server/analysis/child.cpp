@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sandbox/contract.hpp"
+#include "server/analysis/feed.hpp"
 #include "server/analysis/spawn.hpp"
 
 namespace traceweir::analysis {
@@ -111,6 +112,7 @@ struct Ends {
   Descriptor out;
   Descriptor err;
   Descriptor word;
+  std::optional<Pump> in;  ///< where the input comes from a feed
 };
 
 /// Watches one child until it has ended, and fills in everything but its exit status.
@@ -121,29 +123,47 @@ class Watch {
         pidfd_(std::move(pidfd)),
         out_(std::move(ends.out)),
         err_(std::move(ends.err)),
-        word_(std::move(ends.word)) {}
+        word_(std::move(ends.word)),
+        in_(std::move(ends.in)) {}
 
   ChildEnd until_end(const ChildLimits& limits) {
-    const Clock::time_point deadline = Clock::now() + limits.time_max;
     ChildEnd end;
     bool ended = false;
     while (!ended) {
-      std::array<pollfd, 4> wishes = {pollfd{pidfd_.get(), POLLIN, 0}, out_.wish(), err_.wish(), word_.wish()};
-      ::poll(wishes.data(), wishes.size(), killed_ ? -1 : wait_ms(deadline));
+      constexpr pollfd none{-1, 0, 0};
+      std::array<pollfd, 6> wishes = {
+          pollfd{pidfd_.get(), POLLIN, 0},  out_.wish(), err_.wish(), word_.wish(), in_ ? in_->wish_for_more() : none,
+          in_ ? in_->wish_for_room() : none};
+      const auto deadline = deadline_of(limits);
+      ::poll(wishes.data(), wishes.size(), killed_ || !deadline ? -1 : wait_ms(*deadline));
       ended = wishes[0].revents != 0;
       if (ended) kill_group(pid_);  // whatever it started goes with it, and cannot hold the pipes
+      feed_it(end);
       hear_word(end);
       out_.drain(end.out, limits.out_bytes_max);
       err_.drain_tail(end.err, limits.err_bytes_max);
       if (end.out.size() > limits.out_bytes_max) end_it(end, ChildEnd::How::too_talkative);
       const bool unguarded = word_.is_closed() && !is_met(limits.sandbox, end.sandbox);
       if (!ended && unguarded && !ends_within(grace)) end_it(end, ChildEnd::How::unguarded);
-      if (!ended && Clock::now() >= deadline) end_it(end, ChildEnd::How::timed_out);
+      if (!ended && deadline && Clock::now() >= *deadline) end_it(end, ChildEnd::How::timed_out);
     }
     return end;
   }
 
  private:
+  /// The time runs from the last byte of the input; none yet while it arrives.
+  std::optional<Clock::time_point> deadline_of(const ChildLimits& limits) {
+    if (!begun_ && (!in_ || in_->is_complete())) begun_ = Clock::now();
+    if (!begun_) return std::nullopt;
+    return *begun_ + limits.time_max;
+  }
+
+  void feed_it(ChildEnd& end) {
+    if (!in_) return;
+    in_->push();
+    if (in_->is_abandoned()) end_it(end, ChildEnd::How::abandoned);
+  }
+
   /// It is heard once: the line ends with its pipe.
   void hear_word(ChildEnd& end) {
     if (word_.is_closed()) return;
@@ -170,6 +190,8 @@ class Watch {
   Outlet out_;
   Outlet err_;
   Outlet word_;
+  std::optional<Pump> in_;
+  std::optional<Clock::time_point> begun_;
   std::string line_;
   bool killed_ = false;
 };
@@ -202,14 +224,14 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
 
 namespace {
 
-/// What the child says, and where.
+/// What the child hears, says, and where.
 struct Pipes {
-  int out, err, word;
+  int in, out, err, word;
 };
 
 /// Source: sandbox/contract.hpp.
 Wiring wiring_of(std::span<const ChildFiles> files, const Pipes& pipes) {
-  Wiring wiring = {files.front().input, pipes.out, pipes.err, pipes.word, files.front().scratch};
+  Wiring wiring = {pipes.in, pipes.out, pipes.err, pipes.word, files.front().scratch};
   for (const ChildFiles& further : files.subspan(1)) wiring.insert(wiring.end(), {further.input, further.scratch});
   return wiring;
 }
@@ -221,11 +243,19 @@ Result<ChildEnd> Children::run(const std::vector<std::string>& command, const Ch
   TRACEWEIR_TRY(out, make_pipe());
   TRACEWEIR_TRY(err, make_pipe());
   TRACEWEIR_TRY(word, make_pipe());
-  const Wiring wiring = wiring_of(files, {out.write.get(), err.write.get(), word.write.get()});
+  Pipe in;
+  Feed* const feed = files.front().feed;
+  if (feed != nullptr) {
+    TRACEWEIR_TRY(made, make_pipe());
+    in = std::move(made);
+  }
+  const int input = feed != nullptr ? in.read.get() : files.front().input;
+  const Wiring wiring = wiring_of(files, {input, out.write.get(), err.write.get(), word.write.get()});
   TRACEWEIR_TRY(pid, start(command, limits, wiring));
   out.write.close();
   err.write.close();
   word.write.close();
+  in.read.close();
   Descriptor pidfd(pidfd_of(pid));
   if (pidfd.get() < 0) {
     const int number = errno;
@@ -233,7 +263,8 @@ Result<ChildEnd> Children::run(const std::vector<std::string>& command, const Ch
     reap(pid);
     return cannot_start(command.front(), number);
   }
-  Ends ends{std::move(out.read), std::move(err.read), std::move(word.read)};
+  Ends ends{std::move(out.read), std::move(err.read), std::move(word.read), std::nullopt};
+  if (feed != nullptr) ends.in.emplace(*feed, std::move(in.write));
   ChildEnd end = Watch(pid, std::move(pidfd), std::move(ends)).until_end(limits);
   const int status = reap(pid);
   if (end.how != ChildEnd::How::exited) return end;

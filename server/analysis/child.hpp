@@ -19,6 +19,8 @@
 
 namespace traceweir::analysis {
 
+class Feed;
+
 struct ChildLimits {
   std::chrono::milliseconds time_max;  ///< wall; CPU time is limited to the same, in whole seconds
   std::uint64_t memory_bytes_max;      ///< address space; 0: no limit
@@ -31,8 +33,9 @@ struct ChildLimits {
 
 /// What the child gets of one trace beside its pipes. The caller owns them.
 struct ChildFiles {
-  int input;         ///< of the first one its stdin
-  int scratch = -1;  ///< where it may unpack (sandbox/contract.hpp); -1: nowhere
+  int input;             ///< of the first one its stdin; not looked at where there is a feed
+  int scratch = -1;      ///< where it may unpack (sandbox/contract.hpp); -1: nowhere
+  Feed* feed = nullptr;  ///< of a trace alone: brings it through a pipe while it arrives; its time begins with its end
 };
 
 /// What the child gets as its descriptors 0, 1, … (sandbox/contract.hpp); -1: that one is closed.
@@ -46,6 +49,7 @@ struct ChildEnd {
     timed_out,      ///< killed by us: wall time
     too_talkative,  ///< killed by us: out_bytes_max
     stopped,        ///< killed by stop()
+    abandoned,      ///< killed by us: its feed was abandoned
     unguarded,      ///< killed by us, or not believed: without the sandbox that was asked for
   };
   How how = How::exited;

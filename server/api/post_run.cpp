@@ -1,14 +1,16 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
-#include <vector>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include "server/api/arrival.hpp"
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/api/upload_query.hpp"
-#include "server/http/body.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -17,7 +19,8 @@ namespace {
 struct Admitted {
   UploadQuery query;
   spool::IncomingFile file;
-  std::string sha256{};  ///< once it is there
+  std::optional<analysis::AnalysisOptions> reading;  ///< nothing: its policy cannot be read, which the run will say
+  std::string sha256{};                              ///< once it is there
 };
 
 /// Checks everything that can be checked before a byte of the body is read.
@@ -36,18 +39,8 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
     query.head.policy = *std::move(policy);
   }
   query.head.token = caller.token;
-  return Admitted{std::move(query), std::move(file)};
-}
-
-/// Streams the body to the file: it is never held in memory.
-boost::asio::awaitable<Result<void>> receive(http::Request& request, spool::IncomingFile& file) {
-  std::vector<std::byte> buffer(http::body_buffer_bytes);
-  for (;;) {
-    auto count = co_await request.body->read(buffer);
-    if (!count) co_return tl::unexpected(std::move(count).error());
-    if (*count == 0) co_return Result<void>{};
-    if (auto written = file.write(std::span(buffer).first(*count)); !written) co_return written;
-  }
+  const auto reading = pipeline::reading_for(caller.project, query.head);
+  return Admitted{std::move(query), std::move(file), reading ? std::optional(*reading) : std::nullopt};
 }
 
 /// Makes the upload durable: the file first, then the row that refers to it. Nothing is acknowledged before both are.
@@ -99,13 +92,14 @@ const store::Upload* own_upload(const store::RunRecord& run, const Admitted& adm
 /// Lets the upload of one rank be analysed, and waits for that. Why it was rejected, or nothing.
 /// Errors: those of the store.
 boost::asio::awaitable<Result<std::optional<Error>>> check_upload(Admitted& admitted, Services& services,
-                                                                  const std::string& run) {
+                                                                  const std::string& run,
+                                                                  std::shared_ptr<pipeline::EarlyReport> early) {
   const std::string& project = admitted.query.head.project;
   auto looking_up = [&] { return run_in(services, project, run); };
   auto record = co_await services.workers.run(looking_up);
   const store::Upload* upload = record ? own_upload(*record, admitted) : nullptr;
   if (upload != nullptr && upload->status == store::UploadStatus::received) {
-    const auto completion = services.runs.submit_upload(project, run, upload->rank);
+    const auto completion = services.runs.submit_upload(project, run, upload->rank, std::move(early));
     if (admitted.query.wait.count() > 0) co_await pipeline::wait_for(completion, admitted.query.wait);
     record = co_await services.workers.run(looking_up);
     upload = record ? own_upload(*record, admitted) : nullptr;
@@ -127,26 +121,28 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   if (!admitted) co_return http::problem(std::move(admitted).error());
   const UploadQuery& query = admitted->query;
 
-  // 2. Take the bytes, straight to disk.
-  if (auto received = co_await receive(request, admitted->file); !received)
-    co_return http::problem(std::move(received).error());
+  // 2. Take the bytes, straight to disk, and meanwhile into an analysis where that can be done.
+  auto received = co_await receive(request, admitted->file, services, admitted->reading);
+  if (!received) co_return http::problem(std::move(received).error());
   auto recording = [&] { return record(*admitted, services); };
   const auto begun = co_await services.workers.run(recording);
   if (!begun) co_return http::problem(begun.error());
+  if (*received != nullptr) (*received)->is_of(admitted->sha256);
   // From here on the upload is safe, whatever happens to this process or this connection.
 
   // 3. A rank of several is looked at by itself, so that a bad file is refused now and not with its run.
   const auto deadline = std::chrono::steady_clock::now() + query.wait;
   if (!query.head.group.empty()) {
-    const auto refused = co_await check_upload(*admitted, services, begun->run);
+    const auto refused = co_await check_upload(*admitted, services, begun->run, *received);
     if (!refused) co_return http::problem(refused.error());
     if (*refused) co_return http::problem(**refused);
   }
 
   // 4. Analyse and judge, once per run, however many ask for it; one that waits for ranks is answered as it stands.
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
-  const auto run = co_await result_of(services, query.head.project, begun->run,
-                                      query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left);
+  const auto run =
+      co_await result_of(services, query.head.project, begun->run,
+                         query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left, *std::move(received));
 
   // 5. Answer.
   if (!run) co_return http::problem(run.error());

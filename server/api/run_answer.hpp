@@ -30,9 +30,11 @@ struct AnswerOptions {
 http::Response answer_of(const store::RunRecord& run, const AnswerOptions& options);
 
 /// Waits until the run has a result or the time is up; one that is complete is put into the queue where it is not.
-/// Returns how it stands then. Errors: not_found (no such run in the project), store_unavailable.
+/// `early`: the report of its only upload, made while that arrived. Returns how it stands then. Errors: not_found (no
+/// such run in the project), store_unavailable.
 boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
-                                                           std::chrono::seconds wait);
+                                                           std::chrono::seconds wait,
+                                                           std::shared_ptr<pipeline::EarlyReport> early = nullptr);
 
 /// Errors: not_found, store_unavailable.
 Result<store::RunRecord> run_in(Services& services, const std::string& project, const std::string& run);

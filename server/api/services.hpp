@@ -26,6 +26,8 @@ namespace traceweir::api {
 struct ApiLimits {
   std::chrono::seconds wait_default{100};  ///< how long POST waits for a verdict where the client does not say
   std::chrono::seconds wait_max{600};
+  std::uint64_t stream_rate_min = std::uint64_t{1}
+                                  << 20;  ///< bytes per second from which an upload is analysed while it arrives
   std::size_t small_body_bytes_max = std::size_t{1} << 20;  ///< bodies that are no traces: policies, settings
   std::int64_t page_runs_max = 200;
   std::int64_t ranks_max = 64;  ///< of a run; more would not fit into report::report_bytes_max

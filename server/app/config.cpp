@@ -128,6 +128,9 @@ std::vector<ConfigKey> service_keys() {
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),
       bytes_key(
+          "stream_rate_min", "bytes per second from which JSON is analysed while it arrives",
+          [](Config & c) -> auto& { return c.api.stream_rate_min; }),
+      bytes_key(
           "small_body_bytes_max", "a body that is no trace: a policy, settings",
           [](Config & c) -> auto& { return c.api.small_body_bytes_max; }),
       time_key(

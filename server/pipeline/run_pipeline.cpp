@@ -93,12 +93,11 @@ std::vector<std::pair<std::string, double>> values_of(const report::Report& repo
   return values;
 }
 
-/// How the trace is read: what the upload says, else what the policy says.
-analysis::AnalysisOptions reading_of(const store::RunRecord& run, const gate::Policy& policy) {
+analysis::AnalysisOptions reading_of(const store::RunHead& head, const gate::Policy& policy) {
   analysis::AnalysisOptions options;
-  options.window = run.head.window.empty() ? policy.trace.window : std::optional(run.head.window);
-  options.steps = run.head.steps_glob.empty() ? policy.trace.steps : std::optional(run.head.steps_glob);
-  options.skip_steps = run.head.skip_steps ? run.head.skip_steps : policy.trace.skip_steps;
+  options.window = head.window.empty() ? policy.trace.window : std::optional(head.window);
+  options.steps = head.steps_glob.empty() ? policy.trace.steps : std::optional(head.steps_glob);
+  options.skip_steps = head.skip_steps ? head.skip_steps : policy.trace.skip_steps;
   return options;
 }
 
@@ -130,11 +129,23 @@ Result<void> check_count(const store::RunHead& head, const report::Report& repor
               fmt::format("ranks: the run has {} by the query, and {} in the file", head.ranks_expected, ranks));
 }
 
+/// The report of these files: the one made while the only one of them arrived, else of what lies in them.
+Result<report::Report> report_of(const Stages& stages, std::span<const analysis::InputFile> files,
+                                 const analysis::AnalysisOptions& reading, EarlyReport* early) {
+  if (early != nullptr && files.size() == 1) {
+    auto report = early->take(files.front().sha256, reading);
+    if (report) analysis::name_traces(*report, files);
+    if (report || is_result(report.error().code)) return report;
+  }
+  return stages.analysis.report_of(files, reading);
+}
+
 /// The stages. Each arrow is a function: previous value in, next value out.
-Result<store::RunResult> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run) {
+Result<store::RunResult> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                              EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(files, files_of(stages.blobs, run));
-  TRACEWEIR_TRY(report, stages.analysis.report_of(files, reading_of(run, chosen.policy)));
+  TRACEWEIR_TRY(report, report_of(stages, files, reading_of(run.head, chosen.policy), early));
   TRACEWEIR_TRY_VOID(check_count(run.head, report));
   // From here on nobody opens the uploads again, and nobody asks which format it was.
 
@@ -169,10 +180,10 @@ store::UploadResult rejected(const store::RunRecord& run, const store::Upload& u
 
 /// How many ranks the upload holds: what the run's own analysis will find again.
 Result<std::int64_t> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
-                              const store::Upload& upload) {
+                              const store::Upload& upload, EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(file, file_of(stages.blobs, upload));
-  TRACEWEIR_TRY(report, stages.analysis.report_of(std::span(&file, 1), reading_of(run, chosen.policy)));
+  TRACEWEIR_TRY(report, report_of(stages, std::span(&file, 1), reading_of(run.head, chosen.policy), early));
   return std::ssize(report.ranks);
 }
 
@@ -194,23 +205,29 @@ Result<void> finish(const Stages& stages, const store::RunResult& result) {
 }  // namespace
 
 Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string& project_name,
-                                         const std::string& run_id, std::int64_t rank) {
+                                         const std::string& run_id, std::int64_t rank, EarlyReport* early) {
   TRACEWEIR_TRY(project, stages.store.project(project_name));
   TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
   if (!project || !run) return fail(ErrorCode::not_found, "the run is gone");
   const store::Upload* upload = received_upload(*run, rank);
   if (upload == nullptr) return run->status;
-  const auto ranks = ranks_in(stages, *project, *run, *upload);
+  const auto ranks = ranks_in(stages, *project, *run, *upload, early);
   if (!ranks && !is_result(ranks.error().code)) return tl::unexpected(ranks.error());
   return stages.store.settle_upload(ranks ? store::UploadResult{run_id, rank, upload->sha256, *ranks}
                                           : rejected(*run, *upload, ranks.error()));
 }
 
-Result<void> run_pipeline(const Stages& stages, const std::string& project_name, const std::string& run_id) {
+Result<analysis::AnalysisOptions> reading_for(const store::Project& project, const store::RunHead& head) {
+  TRACEWEIR_TRY(chosen, choose_policy(project, head));
+  return reading_of(head, chosen.policy);
+}
+
+Result<void> run_pipeline(const Stages& stages, const std::string& project_name, const std::string& run_id,
+                          EarlyReport* early) {
   TRACEWEIR_TRY(project, stages.store.project(project_name));
   TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
-  auto result = walk(stages, *project, *run);
+  auto result = walk(stages, *project, *run, early);
   if (!result && !is_result(result.error().code)) return tl::unexpected(std::move(result).error());
   store::RunResult record = result ? *std::move(result) : rejected(result.error());
   record.run = run_id;
@@ -223,13 +240,30 @@ std::string RunQueue::Job::name() const { return rank ? fmt::format("{} rank {}"
 RunQueue::RunQueue(Stages stages, Workers& workers, OnError on_error)
     : stages_(std::move(stages)), workers_(workers), on_error_(std::move(on_error)) {}
 
-std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const std::string& run) {
-  return put({project, run, std::nullopt});
+std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const std::string& run,
+                                             std::shared_ptr<EarlyReport> early) {
+  return put({project, run, std::nullopt, std::move(early)});
 }
 
 std::shared_ptr<Completion> RunQueue::submit_upload(const std::string& project, const std::string& run,
-                                                    std::int64_t rank) {
-  return put({project, run, rank});
+                                                    std::int64_t rank, std::shared_ptr<EarlyReport> early) {
+  return put({project, run, rank, std::move(early)});
+}
+
+std::shared_ptr<EarlyReport> RunQueue::begin_early(const std::filesystem::path& file,
+                                                   const analysis::AnalysisOptions& reading) {
+  auto feed = analysis::Feed::open(file);
+  if (!feed) return nullptr;
+  const auto promise = std::make_shared<std::promise<Result<report::Report>>>();
+  const auto early = std::make_shared<EarlyReport>(*feed, reading, promise->get_future());
+  const bool taken = workers_.submit_if_idle([this, feed = *feed, reading, promise] {
+    try {
+      promise->set_value(stages_.analysis.report_of(*feed, reading));
+    } catch (const std::exception& error) {
+      promise->set_value(fail(ErrorCode::internal, error.what()));
+    }
+  });
+  return taken ? early : nullptr;
 }
 
 std::shared_ptr<Completion> RunQueue::put(Job job) {
@@ -272,8 +306,8 @@ Result<void> RunQueue::give_up(const Job& job, const Error& error) {
 }
 
 Result<void> RunQueue::walk(const Job& job) {
-  if (!job.rank) return run_pipeline(stages_, job.project, job.run);
-  TRACEWEIR_TRY(status, upload_pipeline(stages_, job.project, job.run, *job.rank));
+  if (!job.rank) return run_pipeline(stages_, job.project, job.run, job.early.get());
+  TRACEWEIR_TRY(status, upload_pipeline(stages_, job.project, job.run, *job.rank, job.early.get()));
   if (status == store::RunStatus::analysing) submit(job.project, job.run);
   return {};
 }

@@ -2,6 +2,7 @@
 // Not for: HTTP (server/api) or what a stage does.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "server/analysis/analysis.hpp"
 #include "server/meters/meters.hpp"
 #include "server/pipeline/completion.hpp"
+#include "server/pipeline/early_report.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/store/store.hpp"
@@ -28,17 +30,24 @@ struct Stages {
   std::function<store::Timestamp()> now;
 };
 
+/// How the traces of a run are read: what its uploads say, else what its policy says.
+/// Errors: bad_policy.
+Result<analysis::AnalysisOptions> reading_for(const store::Project& project, const store::RunHead& head);
+
 /// Takes one upload of a run of several, and writes how many ranks it holds, or why it is rejected. Tells how the run
 /// stands then: `analysing` where it is complete, and to be taken by run_pipeline.
+/// `early`: a report made while the upload arrived, used where it was read the same way; nothing: the blob is read.
 /// Errors: as run_pipeline: the upload stays `received` and may be taken again.
 /// Thread: blocks; call it from a worker.
 Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string& project, const std::string& run,
-                                         std::int64_t rank);
+                                         std::int64_t rank, EarlyReport* early = nullptr);
 
 /// Takes a run that the store knows, whose blobs are kept, and writes its result: judged, or rejected with the reason.
+/// `early`: as above, of a run of one upload.
 /// Errors: store_unavailable, disk_full, io_failed, not_found: the run stays unfinished and may be taken again.
 /// Thread: blocks; call it from a worker.
-Result<void> run_pipeline(const Stages& stages, const std::string& project, const std::string& run);
+Result<void> run_pipeline(const Stages& stages, const std::string& project, const std::string& run,
+                          EarlyReport* early = nullptr);
 
 /// How often a run is tried where the service itself is at fault, before it is rejected.
 inline constexpr int tries_max = 3;
@@ -62,17 +71,24 @@ class RunQueue {
 
   /// Puts the run into the queue, or joins it where it is on its way already. A run that the store knows is always
   /// taken.
-  std::shared_ptr<Completion> submit(const std::string& project, const std::string& run);
+  std::shared_ptr<Completion> submit(const std::string& project, const std::string& run,
+                                     std::shared_ptr<EarlyReport> early = nullptr);
+
+  /// Begins to analyse an upload that is being written to `file`. Nothing: no worker is idle, or it cannot be done; the
+  /// upload is analysed when it is there.
+  std::shared_ptr<EarlyReport> begin_early(const std::filesystem::path& file, const analysis::AnalysisOptions& reading);
 
   /// The same for one upload of a run of several; a run that is complete by it is put into the queue before its
   /// completion.
-  std::shared_ptr<Completion> submit_upload(const std::string& project, const std::string& run, std::int64_t rank);
+  std::shared_ptr<Completion> submit_upload(const std::string& project, const std::string& run, std::int64_t rank,
+                                            std::shared_ptr<EarlyReport> early = nullptr);
 
  private:
   /// A run, or one upload of it.
   struct Job {
     std::string project, run;
     std::optional<std::int64_t> rank;
+    std::shared_ptr<EarlyReport> early;  ///< a job is a function that can be copied, so that it shares it with none
     [[nodiscard]] std::string name() const;
   };
 

@@ -5,7 +5,7 @@
 namespace traceweir::pipeline {
 
 Workers::Workers(std::string name, unsigned threads, std::size_t depth_max)
-    : name_(std::move(name)), depth_max_(depth_max), pool_(threads) {}
+    : name_(std::move(name)), depth_max_(depth_max), threads_(threads), pool_(threads) {}
 
 bool Workers::enter() {
   if (stopped_) return false;
@@ -31,6 +31,19 @@ void Workers::submit(std::function<void()> work) {
     work();
     leave();
   });
+}
+
+bool Workers::submit_if_idle(std::function<void()> work) {
+  if (stopped_) return false;
+  if (++extra_ + depth_ > threads_) {
+    --extra_;
+    return false;
+  }
+  boost::asio::post(pool_, [this, work = std::move(work)] {
+    work();
+    --extra_;
+  });
+  return true;
 }
 
 void Workers::stop() {

@@ -55,6 +55,9 @@ class Workers {
   /// Ask check_room() before accepting. After stop() it is dropped.
   void submit(std::function<void()> work);
 
+  /// Runs `work` if a thread has nothing to do; it counts for no limit of the queue. Says whether it is taken.
+  bool submit_if_idle(std::function<void()> work);
+
   /// Whether one more job would be taken now. Errors: queue_full, naming the limit.
   [[nodiscard]] Result<void> check_room() const;
 
@@ -82,7 +85,9 @@ class Workers {
 
   std::string name_;
   std::size_t depth_max_;
+  unsigned threads_;
   std::atomic<std::size_t> depth_{0};
+  std::atomic<std::size_t> extra_{0};  ///< jobs of submit_if_idle
   std::atomic<bool> stopped_{false};
   boost::asio::thread_pool pool_;
 };
