@@ -187,6 +187,10 @@ int run(Options options) {
   if (const auto path = upload_path(options, parents, ""); !path) return say(path.error());
   // From here on the command line is right; what fails now is the service's or the trace's.
 
+  const auto readable = ReadableFile::of(options.file, options.reading.exporting());
+  if (!readable) return say(readable.error());
+  options.file = readable->path().string();
+
   std::string policy_hash;
   if (*policy) {
     const auto sent = send_policy(*client, options, **policy);
@@ -238,7 +242,8 @@ void add_run_options(CLI::App& app, Options& options) {
 
 Action declare_gate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "nsys SQLite export or Kineto JSON (plain, gzip or zstd)")
+  app.add_option("FILE", options->file,
+                 "nsys SQLite export or report, Kineto JSON, output of nsys stats, or metrics of your own")
       ->required()
       ->check(CLI::ExistingFile);
   add_connection_options(app, options->connection);

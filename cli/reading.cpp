@@ -15,6 +15,7 @@
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/ingest/trace_input.hpp"
+#include "cli/inputs.hpp"
 #include "cli/sha256.hpp"
 #include "sandbox/contract.hpp"
 #include "sandbox/sandbox.hpp"
@@ -32,13 +33,6 @@ bool is_report(std::string_view head) {
   head = head.substr(0, schema_within);
   return head.find('{') == head.find_first_not_of(" \t\r\n") && head.find(report::schema_word) != head.npos;
 }
-
-/// What a file turned out to be: ranks to measure, or a report that was made elsewhere.
-struct MeasuredFile {
-  std::vector<timeline::Timeline> ranks;
-  report::TraceFacts facts;
-  std::optional<report::Report> report;
-};
 
 Result<MeasuredFile> read_input(ingest::TraceInput& input, const std::string& name) {
   MeasuredFile file;
@@ -60,15 +54,21 @@ Result<ingest::TraceInput> open_input(const std::string& file) {
   return ingest::TraceInput::of(ingest::File(STDIN_FILENO), std::nullopt);
 }
 
-Result<MeasuredFile> read_file(const std::string& file, Hashing hashing) {
+Result<MeasuredFile> read_file(const std::string& file, Hashing hashing, const ExportOptions& exporting) {
   if (hashing == Hashing::sha256 && file == stdin_word)
     return fail(ErrorCode::usage, "--hash reads the file twice, which stdin cannot be");
-  TRACEWEIR_TRY(input, open_input(file));
+  TRACEWEIR_TRY(readable, ReadableFile::of(file, exporting));
+  TRACEWEIR_TRY(input, open_input(readable.path().string()));
   TRACEWEIR_TRY(read, read_input(input, name_of(file)));
+  read.path = file;
   if (hashing == Hashing::none) return std::move(read);
   TRACEWEIR_TRY(hash, sha256_of_file(file));
   read.facts.sha256 = hash;
   return std::move(read);
+}
+
+bool is_no_trace(ErrorCode code) {
+  return code == ErrorCode::unknown_format || code == ErrorCode::not_a_trace || code == ErrorCode::empty_upload;
 }
 
 Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
@@ -101,21 +101,34 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
   app.add_option("--skip", options.skip, "steps left out at the front (default: 1 where more than 3 are marked)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--nsys", options.nsys,
+                 "the nsys that exports binary reports (.nsys-rep, .qdrep); off: none (default: that of PATH)")
+      ->type_name("PATH")
+      ->envname("TRACEWEIR_NSYS");
+  app.add_option("--nsys-time-max", options.nsys_seconds, "seconds that an export may take")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
 }
 
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing) {
+  TRACEWEIR_TRY(found, files_of(files));
   std::vector<MeasuredFile> measured;
-  for (const std::string& file : files) {
-    auto read = read_file(file, hashing);
-    if (!read && files.size() > 1)
-      return fail(read.error().code, fmt::format("{}: {}", name_of(file), read.error().message));
+  for (const FoundFile& file : found) {
+    auto read = read_file(file.path, hashing, options.exporting());
+    const bool passed_over = !read && file.how == FoundFile::How::in_folder && is_no_trace(read.error().code);
+    if (passed_over) continue;
+    if (!read && found.size() > 1)
+      return fail(read.error().code, fmt::format("{}: {}", name_of(file.path), read.error().message));
     if (!read) return tl::unexpected(std::move(read).error());
-    if (read->report && files.size() > 1)
-      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(file)));
+    if (read->report && found.size() > 1)
+      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(file.path)));
     if (read->report) return *std::move(read->report);
     measured.push_back(*std::move(read));
   }
+  if (measured.empty()) return fail(ErrorCode::usage, "there is no trace in the folder");
+  TRACEWEIR_TRY_VOID(join_tables(measured));
   return report_of(std::move(measured), options);
 }
 

@@ -12,7 +12,7 @@ constexpr std::string_view phase_prefix = "phase.", phase_suffix = ".share";
 /// Ratios that are no shares of one whole: they divide a spread by a mean, or add up over threads.
 constexpr std::string_view unbounded_ratios[] = {"step.time_cv", "rank.compute_skew", "rank.step_skew", "sync.share"};
 
-constexpr std::string_view later_prefixes[] = {"gpu_metrics.", "custom."};
+constexpr std::string_view later_prefixes[] = {"gpu_metrics."};
 
 bool is_phase(std::string_view id) {
   return id.size() > phase_prefix.size() + phase_suffix.size() && id.starts_with(phase_prefix) &&
@@ -23,11 +23,17 @@ MetricInfo phase_info(std::string_view id) {
   return {std::string(id), Unit::ratio, Better::lower, "host time of the phase inside steps / host time of the steps"};
 }
 
+/// Unit and better side come with the values: the judge takes them from the run.
+MetricInfo custom_info(std::string_view id) {
+  return {std::string(id), Unit::count, Better::none, "measured by the job itself"};
+}
+
 }  // namespace
 
 std::optional<MetricInfo> metric_info(std::string_view id) {
   if (const MetricInfo* row = report::find_metric(id)) return *row;
   if (is_phase(id)) return phase_info(id);
+  if (is_custom(id)) return custom_info(id);
   return std::nullopt;
 }
 
@@ -70,6 +76,7 @@ std::vector<MetricInfo> metrics_matching(std::string_view pattern) {
     if (matches(pattern, row.id)) found.push_back(row);
   const bool names_a_phase = found.empty() && pattern.starts_with(phase_prefix) && pattern.ends_with(phase_suffix);
   if (names_a_phase) found.push_back(phase_info(pattern));
+  if (found.empty() && is_custom(pattern)) found.push_back(custom_info(pattern));
   return found;
 }
 

@@ -49,6 +49,10 @@ struct Measurement {
   std::optional<NotMeasured> not_measured;
 };
 
+/// The same in the units that we measure in (1.5 s is 1,500,000,000 ns): what gates and series compare, so that a job
+/// may change from ms to s. Units without such a base stay.
+Measurement in_base_unit(Measurement measurement);
+
 /// How a device spent the window. Units: ns. The five add up to the window's length, exactly.
 struct DeviceTimes {
   std::int64_t device;  ///< ordinal

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -213,6 +214,27 @@ RunValue value_of(const Metric& metric, const RunView& run) {
   return metric.of_kind_of_run(run, *metric.kind);
 }
 
+/// The metrics of the job's own that any rank gives, in the order in which they are first seen.
+std::vector<MetricInfo> custom_infos(std::span<const RankShare> ranks) {
+  std::vector<MetricInfo> infos;
+  std::set<std::string_view> seen;
+  for (const RankShare& rank : ranks)
+    for (const Measurement& row : rank.measurements)
+      if (is_custom(row.metric) && seen.insert(row.metric).second)
+        infos.push_back({row.metric, row.unit, row.better, {}});
+  return infos;
+}
+
+/// Over the ranks as our own; where a rank gives another unit a mean would be of nothing.
+RunValue custom_over_ranks(const MetricInfo& info, std::span<const RankShare> ranks) {
+  const bool units_agree = std::all_of(ranks.begin(), ranks.end(), [&](const RankShare& rank) {
+    const Measurement* row = find(rank, info.id);
+    return row == nullptr || row->unit == info.unit;
+  });
+  if (!units_agree) return {NotMeasured::untrusted_data, {}};
+  return over_ranks(info, ranks);
+}
+
 }  // namespace
 
 RunMatches match_calls(std::span<const RankShare> ranks) {
@@ -278,6 +300,8 @@ std::vector<RunMeasurement> measure_run(std::span<const RankShare> ranks) {
     const RunValue value = comparable ? value_of(metric, run) : RunValue{NotMeasured::untrusted_data, {}};
     measured.push_back(run_measurement(metric.info, value, ranks));
   }
+  for (const MetricInfo& info : custom_infos(ranks))
+    measured.push_back(run_measurement(info, custom_over_ranks(info, ranks), ranks));
   return measured;
 }
 

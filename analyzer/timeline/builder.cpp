@@ -144,6 +144,8 @@ Timeline TimelineBuilder::finish() && {
   out.world_size = world_size;
   out.graph_mode = graph_mode;
   out.step_naming = step_naming;
+  out.stated = std::move(stated);
+  out.sums = std::move(sums);
   *this = TimelineBuilder{};
   return out;
 }

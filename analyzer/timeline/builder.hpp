@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/timeline/timeline.hpp"
 
@@ -81,6 +82,8 @@ class TimelineBuilder {
   GraphMode graph_mode = GraphMode::none;
   StepNaming step_naming = StepNaming::profiler_step;
   bool has_host_calls = false;
+  std::vector<StatedMetric> stated;
+  std::optional<Sums> sums;
 
   [[nodiscard]] bool has_work() const;
 

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "analyzer/core/finding.hpp"
+#include "analyzer/core/metric.hpp"
 #include "analyzer/core/time.hpp"
+#include "analyzer/timeline/sums.hpp"
 
 namespace traceweir::timeline {
 
@@ -153,6 +155,14 @@ struct Oddity {
   std::vector<std::string> examples;
 };
 
+/// A value that the job measured itself and gave us to keep: `custom.NAME`, in the unit in which it was given.
+struct StatedMetric {
+  std::string id;
+  Number value;
+  Unit unit;
+  Better better = Better::none;
+};
+
 /// Everything that is known of one rank.
 ///
 /// Shape: `work` sorted by (begin, stream, row), without negative, zero-timestamp and duplicate rows; `calls` by begin;
@@ -172,6 +182,8 @@ struct Timeline {
   std::vector<Message> messages;
   std::vector<Call> calls;
   std::vector<Range> ranges;
+  std::vector<StatedMetric> stated;
+  std::optional<Sums> sums;  ///< in place of work, where a trace has no more than that
   std::uint32_t thread_count = 0;
   std::map<FindingCode, Oddity> oddities;
 
