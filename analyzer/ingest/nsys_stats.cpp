@@ -273,17 +273,30 @@ std::string_view report_by_columns(const StatsTable& table) {
   return has_column(table, "Instances") ? "cuda_gpu_kern_sum" : "";
 }
 
-Result<Sums> sums_of(std::vector<StatsTable> tables) {
+/// Whether rows are missing: the percentages of a whole table add up to 100, each rounded to a tenth. nsys prints no
+/// other mark of a table's end.
+bool lacks_rows(const StatsTable& table, Spelling spelling) {
+  constexpr double rounding = 0.06;  // of one row, a tenth's half and a little
+  const bool has_percent = !table.columns.empty() && table.columns.front().starts_with("Time") &&
+                           table.columns.front().find('%') != std::string::npos;
+  if (!has_percent || table.rows.empty()) return false;
+  double sum = 0;
+  for (const auto& row : table.rows) sum += number_in(row.front(), spelling).value_or(0);
+  return 100 - sum > rounding * static_cast<double>(table.rows.size()) + rounding;
+}
+
+Result<Sums> sums_of(const std::vector<StatsTable>& tables, timeline::TimelineBuilder& builder) {
   const Spelling spelling = spelling_of(tables);
   Sums sums;
-  for (StatsTable& table : tables) {
-    if (table.report.empty()) table.report = report_by_columns(table);
+  for (const StatsTable& table : tables) {
     if (table.rows.size() > rows_max)
       return fail(ErrorCode::malformed_trace, fmt::format("{}: more than {} rows", table.report, rows_max));
     for (const TableReader& reader : table_readers) {
       if (reader.report != table.report) continue;
       Sums one;
       TRACEWEIR_TRY_VOID(reader.read(table, spelling, one));
+      if (lacks_rows(table, spelling))
+        builder.note(FindingCode::truncated, table.report + ": its percentages do not add up to 100");
       TRACEWEIR_TRY_VOID(timeline::add_tables(sums, std::move(one)));
     }
   }
@@ -295,12 +308,14 @@ Result<Sums> sums_of(std::vector<StatsTable> tables) {
 Result<std::vector<timeline::Timeline>> read_nsys_stats(TraceInput& input) {
   TRACEWEIR_TRY(text, whole_text(input, stats_bytes_max));
   TRACEWEIR_TRY(tables, stats_tables(text));
-  TRACEWEIR_TRY(sums, sums_of(std::move(tables)));
+  for (StatsTable& table : tables)
+    if (table.report.empty()) table.report = report_by_columns(table);
+  timeline::TimelineBuilder builder;
+  TRACEWEIR_TRY(sums, sums_of(tables, builder));
   if (!sums.kernels && !sums.copies && !sums.copy_bytes)
     return fail(ErrorCode::not_a_trace,
                 "output of nsys stats without a table of kernels or copies; give at least "
                 "cuda_gpu_kern_sum, cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum");
-  timeline::TimelineBuilder builder;
   builder.sums = std::move(sums);
   builder.source.producer = "nsys stats";
   std::vector<timeline::Timeline> ranks;

@@ -250,7 +250,9 @@ class Cutter {
     }
     if (cells.size() < table.columns.size())
       return malformed(fmt::format("{} cells in a table of {} columns", cells.size(), table.columns.size()));
-    table.rows.push_back(trimmed_all(std::move(cells)));
+    cells = trimmed_all(std::move(cells));
+    if (cells.back().empty()) return malformed("a row without a name");
+    table.rows.push_back(std::move(cells));
     return {};
   }
 

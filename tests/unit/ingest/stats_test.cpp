@@ -68,6 +68,22 @@ TEST_CASE("read_nsys_stats: tables that do not hold together are refused") {
   }
 }
 
+// Why: a pass on a part of the truth is worse than no verdict. What cannot show is a cut inside the last name.
+TEST_CASE("read_nsys_stats: a table that is cut is refused or marked, at every byte") {
+  const std::string rows =
+      "50.0,500,1,500.0,500.0,500,500,0.0,a_kernel\n30.0,300,1,300.0,300.0,300,300,0.0,b_kernel\n"
+      "20.0,200,2,100.0,100.0,90,110,14.1,last";
+  const std::string text = header + rows;
+  for (std::size_t size = 1; size < text.size() - std::string("last").size() + 1; ++size) {
+    CAPTURE(size);
+    const auto read = read_trace(BytesFile(text.substr(0, size)).path());
+    const bool has_no_row = size <= std::string(header).size();
+    if (!read || has_no_row) continue;
+    CHECK(read->front().oddities.contains(FindingCode::truncated));
+  }
+  CHECK_FALSE(read_trace(BytesFile(text + "\n").path()).value().front().oddities.contains(FindingCode::truncated));
+}
+
 TEST_CASE("read_trace: values of one's own are checked one by one") {
   struct Row {
     const char* text;
