@@ -204,14 +204,13 @@ class Cutter {
   void open_table(std::vector<std::string> columns, Form form) {
     StatsTable table;
     table.report = named_;
-    table.title = title_;
     table.columns = std::move(columns);
     tables_.push_back(std::move(table));
     form_ = form;
   }
 
   void leave_table() {
-    if (form_ != Form::none) named_.clear(), title_.clear();
+    if (form_ != Form::none) named_.clear();
     form_ = Form::none;
   }
 
@@ -222,7 +221,7 @@ class Cutter {
     if (open_header(line)) return {};
     if (form_ != Form::none && !is_talk(line)) return take_row(line);
     leave_table();
-    if (const std::string_view report = named_in(line); !report.empty()) named_ = report, title_ = line;
+    if (const std::string_view report = named_in(line); !report.empty()) named_ = report;
     return {};
   }
 
@@ -281,7 +280,6 @@ class Cutter {
   Result<void> take_objects(const SmallJson& rows) {
     StatsTable table;
     table.report = named_;
-    table.title = title_;
     if (rows.items.empty()) table.skipped = true;
     for (const SmallJson& row : rows.items) {
       if (row.kind != SmallJson::Kind::object) return malformed("a row that is no JSON object");
@@ -303,7 +301,7 @@ class Cutter {
   std::string_view text_;
   std::size_t at_ = 0, line_ = 1;
   Form form_ = Form::none;
-  std::string named_, title_;
+  std::string named_;
   std::vector<StatsTable> tables_;
 };
 

@@ -13,7 +13,6 @@ namespace traceweir::ingest {
 /// One report. Shape: every row has as many cells as there are columns.
 struct StatsTable {
   std::string report;  ///< `cuda_gpu_kern_sum`, under whatever name the release gives it; empty: not named in the text
-  std::string title;   ///< the line in front that named it
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
   bool skipped = false;  ///< nsys said that the capture has nothing of the kind
