@@ -101,6 +101,17 @@ struct Call {
   [[nodiscard]] Interval span() const { return {begin, end}; }
 };
 
+/// A hardware counter of one device, sampled. Shape: samples in order of time; a long series may be thinned evenly.
+struct CounterSample {
+  Nanos at;
+  double value;
+};
+struct Counter {
+  std::string name;  ///< as the trace spells it, with its unit: `SMs Active [Throughput %]`
+  DeviceIndex device;
+  std::vector<CounterSample> samples;
+};
+
 /// How a reader saw a range. `step_only`: a range that can be a step or data loading, but is no phase of the user's
 /// (operators of 2021 Kineto files).
 enum class RangeKind : std::uint8_t { user, step_only };
@@ -184,6 +195,7 @@ struct Timeline {
   std::vector<Range> ranges;
   std::vector<StatedMetric> stated;
   std::optional<Sums> sums;  ///< in place of work, where a trace has no more than that
+  std::vector<Counter> counters;  ///< by (name, device)
   std::uint32_t thread_count = 0;
   std::map<FindingCode, Oddity> oddities;
 
