@@ -256,8 +256,6 @@ std::string unknown_metric(std::string_view id) {
 }
 
 Result<std::vector<MetricInfo>> metrics_of(const PolicyNode& table, const std::string& path) {
-  if (is_later_family(table.key))
-    return refuse(table, path, "not yet available in this version", ErrorCode::not_yet_available);
   if (is_pattern(table.key)) {
     std::vector<MetricInfo> found = metrics_matching(table.key);
     if (found.empty()) return refuse(table, path, "matches no metric");

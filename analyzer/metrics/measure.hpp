@@ -99,7 +99,7 @@ struct PhaseRow {
 struct RankMeasures {
   std::optional<Window> window;
   std::vector<DeviceTimes> devices;       ///< those with work inside the window
-  std::vector<Measurement> measurements;  ///< every metric of the catalogue that is one rank's, in its order
+  std::vector<Measurement> measurements;  ///< the catalogue's that are one rank's, in its order; then the named ones
   std::vector<StepValues> steps;
   std::vector<KernelRow> kernels;
   std::vector<CollectiveRow> collectives;
@@ -114,18 +114,21 @@ struct RunMeasurement {
 };
 
 /// What one rank gives to its run: its number, window kind and values, and its communication calls for matching.
+/// A thousand ranks are held at once, so a call is small.
 struct CommCall {
   timeline::Collective kind;
-  std::string group;
+  bool in_window = false;
+  std::uint32_t group = 0;  ///< index in RankShare::groups
   std::optional<std::int64_t> sequence;
-  Nanos begin, duration;
-  bool in_window;
+  Nanos duration{};
+  Nanos compute_before{};  ///< compute on its device since the call before it ended, inside the window
 };
 struct RankShare {
-  std::int64_t rank;
+  std::int64_t rank = 0;
   std::optional<Window> window;
   std::vector<Measurement> measurements;
-  std::vector<CommCall> calls;  ///< all of the trace, in order of begin
+  std::vector<std::string> groups;  ///< names of process groups; empty: unknown
+  std::vector<CommCall> calls;      ///< all of the trace, in order of begin
 };
 
 /// The run's value of every metric: means over ranks, and the metrics that need several ranks

@@ -6,6 +6,7 @@
 #include "analyzer/metrics/collectives.hpp"
 #include "analyzer/metrics/copies.hpp"
 #include "analyzer/metrics/host.hpp"
+#include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/occupancy.hpp"
 #include "analyzer/metrics/rows.hpp"
 #include "analyzer/metrics/steps.hpp"
@@ -190,6 +191,10 @@ RankMeasures measure(const RankView& view) {
   measures.kernels = sums ? kernel_rows_from_sums(*sums) : kernel_rows(view);
   measures.collectives = sums ? collective_rows_from_sums(*sums) : collective_rows(view);
   measures.phases = phase_rows(view);
+  // From here on the catalogue is complete; what follows is named by the trace.
+
+  for (Measurement& named : phase_shares(view, measures.phases)) measures.measurements.push_back(std::move(named));
+  for (Measurement& named : counter_means(view)) measures.measurements.push_back(std::move(named));
   return measures;
 }
 

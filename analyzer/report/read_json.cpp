@@ -61,8 +61,9 @@ Measurement measurement_of(const Node& node) {
     node["value"].fail("either a value or not_measured is needed");
   const bool counts_something = out.unit != Unit::ratio && !is_custom(out.metric);
   if (out.value && counts_something && as_double(*out.value) < 0) node["value"].fail("below 0");
-  const MetricInfo* info = find_metric(out.metric);
-  if (info != nullptr && info->unit != out.unit)
+  const MetricInfo* listed = find_metric(out.metric);
+  const auto info = listed != nullptr ? std::optional(*listed) : family_member(out.metric);
+  if (info && info->unit != out.unit)
     node["unit"].fail(fmt::format("{} is measured in {}", out.metric, word(info->unit)));
   return out;
 }

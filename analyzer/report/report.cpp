@@ -11,6 +11,8 @@
 #include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
 #include "analyzer/findings/find.hpp"
+#include "analyzer/findings/run_advice.hpp"
+#include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/rank_view.hpp"
 #include "analyzer/report/rest.hpp"
 
@@ -120,12 +122,17 @@ Result<Report> report_of(std::span<const Timeline> timelines, std::span<const Tr
 
   std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
   std::sort(report.ranks.begin(), report.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  report.measurements = metrics::measure_run(shares);
+  const metrics::RunView run{shares, metrics::match_calls(shares)};
+  report.measurements = metrics::measure_matched(run);
+  report.findings = findings::find_in_run(run, report.measurements);
   fit(report);
   return report;
 }
 
 std::span<const MetricInfo> catalog() { return metrics::catalog(); }
+
+std::span<const MetricInfo> families() { return metrics::families(); }
+std::optional<MetricInfo> family_member(std::string_view id) { return metrics::family_member(id); }
 
 const MetricInfo* find_metric(std::string_view id) {
   static const std::map<std::string_view, const MetricInfo*> rows = [] {

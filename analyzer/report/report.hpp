@@ -99,4 +99,9 @@ std::span<const MetricInfo> catalog();
 /// The row of a metric, or nullptr.
 const MetricInfo* find_metric(std::string_view id);
 
+/// Metrics that a trace names, a row per family (`phase.NAME.share`).
+std::span<const MetricInfo> families();
+/// The row of a family's member (`phase.forward.share`), or nothing.
+std::optional<MetricInfo> family_member(std::string_view id);
+
 }  // namespace traceweir::report
