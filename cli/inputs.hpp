@@ -24,7 +24,8 @@ Result<std::vector<FoundFile>> files_of(const std::vector<std::string>& paths);
 /// What a file turned out to be: ranks to measure, or a report that was made elsewhere.
 struct MeasuredFile {
   std::string path;
-  std::vector<timeline::Timeline> ranks;
+  std::vector<report::MeasuredRank> measured;  ///< of a trace: its rows are gone
+  std::vector<timeline::Timeline> ranks;       ///< of tables, which may have to be joined before they are measured
   report::TraceFacts facts;
   std::optional<report::Report> report;
 };

@@ -5,11 +5,16 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
@@ -79,16 +84,56 @@ Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
   return metrics::with_window(measure, *options.window);
 }
 
-/// Files are ranks of one run, in their order.
-Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingOptions& options) {
-  TRACEWEIR_TRY(measure, measure_options(options));
-  std::vector<timeline::Timeline> timelines;
-  std::vector<report::TraceFacts> facts;
-  for (MeasuredFile& file : files) {
-    facts.insert(facts.end(), file.ranks.size(), file.facts);
-    std::move(file.ranks.begin(), file.ranks.end(), std::back_inserter(timelines));
+/// Measures the ranks of a file that need no other file, and lets go of their rows.
+Result<void> measure_rows(MeasuredFile& file, const metrics::MeasureOptions& options) {
+  const bool joins = std::any_of(file.ranks.begin(), file.ranks.end(), [](const auto& rank) { return rank.sums; });
+  if (joins) return {};
+  for (const timeline::Timeline& timeline : file.ranks) {
+    TRACEWEIR_TRY(rank, report::measure_rank(timeline, file.facts, options));
+    file.measured.push_back(std::move(rank));
   }
-  return report::report_of(timelines, facts, measure);
+  file.ranks.clear();
+  return {};
+}
+
+/// Calls `work(i)` for every i below `count` until one says false, on as many threads as there are cores. They take the
+/// numbers in order, so that everything before the first failure was done. Memory follows the cores, not the count.
+void side_by_side(std::size_t count, const std::function<bool(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count && !failed; i = next++)
+      if (!work(i)) failed = true;
+  };
+  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::future<void>> helpers;
+  for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, take));
+  take();
+  for (std::future<void>& helper : helpers) helper.get();
+}
+
+/// Files are ranks of one run, in their order.
+Result<report::Report> report_of(std::vector<MeasuredFile> files, const metrics::MeasureOptions& options) {
+  std::vector<report::MeasuredRank> ranks;
+  for (MeasuredFile& file : files) {
+    std::move(file.measured.begin(), file.measured.end(), std::back_inserter(ranks));
+    for (const timeline::Timeline& timeline : file.ranks) {
+      TRACEWEIR_TRY(rank, report::measure_rank(timeline, file.facts, options));
+      ranks.push_back(std::move(rank));
+    }
+  }
+  return report::report_of_ranks(std::move(ranks));
+}
+
+/// A file as far as it can be measured alone; nothing where a folder holds something that is no trace.
+Result<std::optional<MeasuredFile>> measured_file(const FoundFile& file, const ReadingOptions& options,
+                                                  const metrics::MeasureOptions& measure, Hashing hashing) {
+  auto read = read_file(file.path, hashing, options.exporting());
+  const bool passed_over = !read && file.how == FoundFile::How::in_folder && is_no_trace(read.error().code);
+  if (passed_over) return std::optional<MeasuredFile>();
+  if (!read) return tl::unexpected(std::move(read).error());
+  TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
+  return std::optional(*std::move(read));
 }
 
 }  // namespace
@@ -114,22 +159,27 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing) {
   TRACEWEIR_TRY(found, files_of(files));
+  TRACEWEIR_TRY(measure, measure_options(options));
+  std::vector<Result<std::optional<MeasuredFile>>> read(found.size());
+  side_by_side(found.size(), [&](std::size_t i) {
+    read[i] = measured_file(found[i], options, measure, hashing);
+    return read[i].has_value();
+  });
   std::vector<MeasuredFile> measured;
-  for (const FoundFile& file : found) {
-    auto read = read_file(file.path, hashing, options.exporting());
-    const bool passed_over = !read && file.how == FoundFile::How::in_folder && is_no_trace(read.error().code);
-    if (passed_over) continue;
-    if (!read && found.size() > 1)
-      return fail(read.error().code, fmt::format("{}: {}", name_of(file.path), read.error().message));
-    if (!read) return tl::unexpected(std::move(read).error());
-    if (read->report && found.size() > 1)
-      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(file.path)));
-    if (read->report) return *std::move(read->report);
-    measured.push_back(*std::move(read));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!read[i] && found.size() > 1)
+      return fail(read[i].error().code, fmt::format("{}: {}", name_of(found[i].path), read[i].error().message));
+    if (!read[i]) return tl::unexpected(std::move(read[i]).error());
+    if (!*read[i]) continue;
+    MeasuredFile& file = **read[i];
+    if (file.report && found.size() > 1)
+      return fail(ErrorCode::usage, fmt::format("{}: a report is no rank; give it alone", name_of(found[i].path)));
+    if (file.report) return *std::move(file.report);
+    measured.push_back(std::move(file));
   }
   if (measured.empty()) return fail(ErrorCode::usage, "there is no trace in the folder");
   TRACEWEIR_TRY_VOID(join_tables(measured));
-  return report_of(std::move(measured), options);
+  return report_of(std::move(measured), measure);
 }
 
 Result<report::Report> analyze_as_child(const ReadingOptions& options) {
@@ -144,11 +194,12 @@ Result<report::Report> analyze_as_child(const ReadingOptions& options) {
   // From here on the file may say what it wants.
 
   TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_descriptor), std::move(scratch)));
+  TRACEWEIR_TRY(measure, measure_options(options));
   TRACEWEIR_TRY(read, read_input(input, std::string(sandbox::input_name)));
   if (read.report) return *std::move(read.report);
   std::vector<MeasuredFile> one;
   one.push_back(std::move(read));
-  return report_of(std::move(one), options);
+  return report_of(std::move(one), measure);
 }
 
 }  // namespace traceweir::cli

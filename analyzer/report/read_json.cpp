@@ -306,6 +306,9 @@ Result<Report> from_json(std::string_view text) {
   std::optional<Error> problem;
   Report report = report_of(Node(document, problem));
   if (problem) return tl::unexpected(std::move(*problem));
+  if (text.size() > report_bytes_for(report.ranks.size()))
+    return fail(ErrorCode::bad_body, fmt::format("a report of {} ranks of more than {} bytes", report.ranks.size(),
+                                                 report_bytes_for(report.ranks.size())));
   return report;
 }
 
