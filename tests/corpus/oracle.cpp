@@ -63,8 +63,10 @@ std::int64_t ordinal_of(const std::string& device) { return std::stoll(device.su
 
 }  // namespace
 
-std::optional<json> oracle() {
-  const fs::path file = shared() / "vectors/traceweir-oracle.json";
+std::optional<json> oracle() { return vectors("traceweir-oracle.json"); }
+
+std::optional<json> vectors(const std::string& name) {
+  const fs::path file = shared() / "vectors" / name;
   if (!fs::exists(file)) {
     MESSAGE("SKIPPED: no corpus: " << file.string() << " does not exist (set TRACEWEIR_SHARED to its folder)");
     return std::nullopt;
