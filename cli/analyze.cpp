@@ -65,16 +65,17 @@ int run_or_end(const Options& options) {
   std::_Exit(code);
 }
 
-/// An existing file, or stdin.
-std::string no_input(const std::string& file) { return file == stdin_word ? "" : CLI::ExistingFile(file); }
+/// An existing file or folder, or stdin.
+std::string no_input(const std::string& file) { return file == stdin_word ? "" : CLI::ExistingPath(file); }
 
 }  // namespace
 
 Action declare_analyze(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files,
-                 "nsys SQLite export, Kineto JSON (plain, gzip or zstd), or a report; several files are ranks of one "
-                 "run; -: stdin")
+                 "nsys SQLite export or report, output of nsys stats, Kineto JSON (plain, gzip or zstd), metrics of "
+                 "your own, or a report of ours; several files are ranks of one run, a folder stands for its files; -: "
+                 "stdin")
       ->required()
       ->check(&no_input);
   add_reading_options(app, options->reading);
@@ -88,6 +89,8 @@ Action declare_analyze(CLI::App& app) {
   traceweir analyze report.sqlite --steps 'train_step*' --skip 2
   traceweir analyze rank0.json rank1.json --json > report.json
   curl -s $URL | traceweir analyze -
+  traceweir analyze report.nsys-rep --nsys /opt/nvidia/nsight-systems/2026.1/bin/nsys
+  nsys stats -f csv -o stats/run report.nsys-rep && traceweir analyze stats
 
 Exit codes: 0 measured, 2 usage, 3 the trace is refused.)");
   return [options] { return run_or_end(*options); };

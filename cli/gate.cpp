@@ -225,7 +225,9 @@ int send_files(const Options& options, const Client& client, const std::vector<s
   std::string answer;
   for (const std::string& file : options.files) {
     if (!answer.empty()) part.rank = next_rank(answer, part.rank);
-    part.file = file;
+    const auto readable = ReadableFile::of(file, options.reading.exporting());
+    if (!readable) return say(readable.error());
+    part.file = readable->path().string();
     const auto path = upload_path(options, parents, policy, part);
     if (!path) return say(path.error());
     auto sent = send_part(options, client, *path, part);
@@ -300,10 +302,9 @@ void add_run_options(CLI::App& app, Options& options) {
 
 Action declare_gate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option(
-         "FILE", options->files,
-         "nsys SQLite export or Kineto JSON (plain, gzip or zstd), or a report; several are ranks of one run, in "
-         "this order")
+  app.add_option("FILE", options->files,
+                 "nsys SQLite export or report, Kineto JSON (plain, gzip or zstd), a report, output of nsys stats, or "
+                 "metrics of your own; several are ranks of one run, in this order")
       ->required()
       ->check(CLI::ExistingFile);
   add_connection_options(app, options->connection);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "analyzer/report/report.hpp"
 #include "cli/command.hpp"
@@ -12,9 +13,16 @@
 namespace traceweir::cli {
 namespace {
 
+/// The catalogue, then a row for each family whose members a trace names.
+std::vector<MetricInfo> every_metric() {
+  std::vector<MetricInfo> rows(report::catalog().begin(), report::catalog().end());
+  rows.insert(rows.end(), report::families().begin(), report::families().end());
+  return rows;
+}
+
 void print_json() {
   wire::Json list = wire::Json::array();
-  for (const MetricInfo& metric : report::catalog())
+  for (const MetricInfo& metric : every_metric())
     list.push_back({{"metric", metric.id},
                     {"unit", word(metric.unit)},
                     {"better", word(metric.better)},
@@ -24,7 +32,7 @@ void print_json() {
 
 void print_table() {
   fmt::print("{:<30} {:<6} {:<7} {}\n", "metric", "unit", "better", "meaning");
-  for (const MetricInfo& metric : report::catalog())
+  for (const MetricInfo& metric : every_metric())
     fmt::print("{:<30} {:<6} {:<7} {}\n", metric.id, word(metric.unit), word(metric.better), metric.meaning);
 }
 

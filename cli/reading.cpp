@@ -6,17 +6,22 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/ingest/trace_input.hpp"
+#include "cli/inputs.hpp"
 #include "sandbox/contract.hpp"
 #include "sandbox/sandbox.hpp"
 #include "server/hash/sha256.hpp"
@@ -34,13 +39,6 @@ bool is_report(std::string_view head) {
   head = head.substr(0, schema_within);
   return head.find('{') == head.find_first_not_of(" \t\r\n") && head.find(report::schema_word) != head.npos;
 }
-
-/// What a file turned out to be: ranks to measure, or a report that was made elsewhere.
-struct MeasuredFile {
-  std::vector<timeline::Timeline> ranks;
-  report::TraceFacts facts;
-  std::optional<report::Report> report;
-};
 
 Result<MeasuredFile> read_input(ingest::TraceInput& input, const std::string& name) {
   MeasuredFile file;
@@ -62,15 +60,21 @@ Result<ingest::TraceInput> open_input(const std::string& file) {
   return ingest::TraceInput::of(ingest::File(STDIN_FILENO), std::nullopt);
 }
 
-Result<MeasuredFile> read_file(const std::string& file, Hashing hashing) {
+Result<MeasuredFile> read_file(const std::string& file, Hashing hashing, const ExportOptions& exporting) {
   if (hashing == Hashing::sha256 && file == stdin_word)
     return fail(ErrorCode::usage, "--hash reads the file twice, which stdin cannot be");
-  TRACEWEIR_TRY(input, open_input(file));
+  TRACEWEIR_TRY(readable, ReadableFile::of(file, exporting));
+  TRACEWEIR_TRY(input, open_input(readable.path().string()));
   TRACEWEIR_TRY(read, read_input(input, name_of(file)));
+  read.path = file;
   if (hashing == Hashing::none) return std::move(read);
   TRACEWEIR_TRY(sha256, hash::sha256_of_file(file));
   read.facts.sha256 = sha256;
   return std::move(read);
+}
+
+bool is_no_trace(ErrorCode code) {
+  return code == ErrorCode::unknown_format || code == ErrorCode::not_a_trace || code == ErrorCode::empty_upload;
 }
 
 Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
@@ -81,25 +85,66 @@ Result<metrics::MeasureOptions> measure_options(const ReadingOptions& options) {
   return metrics::with_window(measure, *options.window);
 }
 
-/// Measures traces together: their ranks' calls are matched.
-Result<report::Report> together(std::span<MeasuredFile> files, const metrics::MeasureOptions& measure) {
-  std::vector<timeline::Timeline> timelines;
-  std::vector<report::TraceFacts> facts;
-  for (MeasuredFile& file : files) {
-    facts.insert(facts.end(), file.ranks.size(), file.facts);
-    std::move(file.ranks.begin(), file.ranks.end(), std::back_inserter(timelines));
+/// Measures the ranks of a file that need no other file, and lets go of their rows.
+Result<void> measure_rows(MeasuredFile& file, const metrics::MeasureOptions& options) {
+  const bool joins = std::any_of(file.ranks.begin(), file.ranks.end(), [](const auto& rank) { return rank.sums; });
+  if (joins) return {};
+  for (const timeline::Timeline& timeline : file.ranks) {
+    TRACEWEIR_TRY(rank, report::measure_rank(timeline, file.facts, options));
+    file.measured.push_back(std::move(rank));
   }
-  return report::report_of(timelines, facts, measure);
+  file.ranks.clear();
+  return {};
+}
+
+/// Calls `work(i)` for every i below `count` until one says false, on as many threads as there are cores. They take the
+/// numbers in order, so that everything before the first failure was done. Memory follows the cores, not the count.
+void side_by_side(std::size_t count, const std::function<bool(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count && !failed; i = next++)
+      if (!work(i)) failed = true;
+  };
+  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::future<void>> helpers;
+  for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, take));
+  take();
+  for (std::future<void>& helper : helpers) helper.get();
+}
+
+/// Measures what is not measured yet and puts the ranks together: their calls are matched.
+Result<report::Report> together(std::span<MeasuredFile> files, const metrics::MeasureOptions& options) {
+  std::vector<report::MeasuredRank> ranks;
+  for (MeasuredFile& file : files) {
+    std::move(file.measured.begin(), file.measured.end(), std::back_inserter(ranks));
+    for (const timeline::Timeline& timeline : file.ranks) {
+      TRACEWEIR_TRY(rank, report::measure_rank(timeline, file.facts, options));
+      ranks.push_back(std::move(rank));
+    }
+  }
+  return report::report_of_ranks(std::move(ranks));
+}
+
+/// A file as far as it can be measured alone; nothing where a folder holds something that is no trace.
+Result<std::optional<MeasuredFile>> measured_file(const FoundFile& file, const ReadingOptions& options,
+                                                  const metrics::MeasureOptions& measure, Hashing hashing) {
+  auto read = read_file(file.path, hashing, options.exporting());
+  const bool passed_over = !read && file.how == FoundFile::How::in_folder && is_no_trace(read.error().code);
+  if (passed_over) return std::optional<MeasuredFile>();
+  if (!read) return tl::unexpected(std::move(read).error());
+  TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
+  return std::optional(*std::move(read));
 }
 
 /// Files are ranks of one run, in their order. Where one is a report, each is measured by itself.
-Result<report::Report> report_of(std::vector<MeasuredFile> files, const ReadingOptions& options) {
-  TRACEWEIR_TRY(measure, measure_options(options));
+Result<report::Report> report_of(std::vector<MeasuredFile> files, const metrics::MeasureOptions& options) {
+  if (files.size() == 1 && files.front().report) return *std::move(files.front().report);
   if (std::none_of(files.begin(), files.end(), [](const MeasuredFile& file) { return file.report.has_value(); }))
-    return together(files, measure);
+    return together(files, options);
   std::vector<report::Report> reports;
   for (MeasuredFile& file : files) {
-    auto report = file.report ? *std::move(file.report) : together(std::span(&file, 1), measure);
+    auto report = file.report ? *std::move(file.report) : together(std::span(&file, 1), options);
     if (!report) return report;
     reports.push_back(*std::move(report));
   }
@@ -130,17 +175,33 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
   app.add_option("--skip", options.skip, "steps left out at the front (default: 1 where more than 3 are marked)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--nsys", options.nsys,
+                 "the nsys that exports binary reports (.nsys-rep, .qdrep); off: none (default: that of PATH)")
+      ->type_name("PATH")
+      ->envname("TRACEWEIR_NSYS");
+  app.add_option("--nsys-time-max", options.nsys_seconds, "seconds that an export may take")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
 }
 
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing) {
+  TRACEWEIR_TRY(found, files_of(files));
+  TRACEWEIR_TRY(measure, measure_options(options));
+  std::vector<Result<std::optional<MeasuredFile>>> read(found.size());
+  side_by_side(found.size(), [&](std::size_t i) {
+    read[i] = measured_file(found[i], options, measure, hashing);
+    return read[i].has_value();
+  });
   std::vector<MeasuredFile> measured;
-  for (const std::string& file : files) {
-    auto read = read_file(file, hashing);
-    if (!read) return tl::unexpected(about(name_of(file), files.size(), std::move(read).error()));
-    measured.push_back(*std::move(read));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!read[i]) return tl::unexpected(about(name_of(found[i].path), found.size(), std::move(read[i]).error()));
+    if (*read[i]) measured.push_back(**std::move(read[i]));
   }
-  return report_of(std::move(measured), options);
+  if (measured.empty()) return fail(ErrorCode::usage, "there is no trace in the folder");
+  TRACEWEIR_TRY_VOID(join_tables(measured));
+  return report_of(std::move(measured), measure);
 }
 
 Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options) {
@@ -151,13 +212,15 @@ Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions&
   { const ingest::File said = std::move(word); }
   // From here on the files may say what they want.
 
+  TRACEWEIR_TRY(measure, measure_options(options));
   std::vector<MeasuredFile> measured;
   for (std::size_t i = 0; i < files; ++i) {
     auto read = read_descriptors(static_cast<int>(i));
     if (!read) return tl::unexpected(about(sandbox::input_name(static_cast<int>(i)), files, std::move(read).error()));
+    TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
     measured.push_back(*std::move(read));
   }
-  return report_of(std::move(measured), options);
+  return report_of(std::move(measured), measure);
 }
 
 }  // namespace traceweir::cli

@@ -9,6 +9,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
+#include "cli/nsys_export.hpp"
 
 namespace CLI {
 class App;
@@ -19,9 +20,13 @@ namespace traceweir::cli {
 struct ReadingOptions {
   std::optional<std::string> window, steps;
   std::optional<std::int64_t> skip;
+  std::string nsys;
+  std::int64_t nsys_seconds = 600;
+
+  [[nodiscard]] ExportOptions exporting() const { return {nsys, std::chrono::seconds(nsys_seconds)}; }
 };
 
-/// --window, --steps, --skip.
+/// --window, --steps, --skip, --nsys, --nsys-time-max.
 void add_reading_options(CLI::App& app, ReadingOptions& options);
 
 /// Whether files are hashed: costs as much as the analysis.
@@ -30,10 +35,10 @@ enum class Hashing { none, sha256 };
 /// As the name of a file: what comes through stdin.
 inline constexpr const char* stdin_word = "-";
 
-/// Measures files here; several files are ranks of one run. A file may be a traceweir.report/1 document: a single one
-/// is checked and handed on; among several its ranks are put together with the others, and calls are not matched
-/// (`ranks_apart`). Errors: those of ingest::read_trace (with its name in front where there are several),
-/// usage, bad_body.
+/// Measures files here; several files are ranks of one run, a folder stands for the files in it. A file may be a
+/// traceweir.report/1 document: a single one is checked and handed on; among several its ranks are put together with
+/// the others, and calls are not matched (`ranks_apart`). Errors: those of ingest::read_trace and ReadableFile (with
+/// its name in front where there are several), usage, bad_body.
 Result<report::Report> analyze_files(const std::vector<std::string>& files, const ReadingOptions& options,
                                      Hashing hashing);
 

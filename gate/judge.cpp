@@ -122,16 +122,45 @@ std::vector<JudgedRun> counted_runs(std::span<const JudgedRun> runs, std::vector
   return counted;
 }
 
+/// What is known of the rule's metric; of one of the job's own its unit and better side, from the run.
+MetricInfo info_for(const Rule& rule, const JudgedRun& run) {
+  std::optional<MetricInfo> info = metric_info(rule.metric);
+  TRACEWEIR_ASSERT(info.has_value());
+  const metrics::Measurement* row = is_custom(rule.metric) ? find(run, rule.metric) : nullptr;
+  if (row) info->unit = row->unit, info->better = row->better;
+  return *std::move(info);
+}
+
+/// Why a rule on a metric of the job's own does not fit what the run gives; empty: it does.
+std::string misfit_of(const Rule& rule, const MetricInfo& info) {
+  if (!is_custom(rule.metric)) return {};
+  for (const auto* amount : {&rule.min, &rule.max, &rule.at_least})
+    if (*amount && (*amount)->unit != info.unit)
+      return fmt::format("The rule on {} says \"{}\", but its values are in {}: give it in that unit.", info.id,
+                         (*amount)->text, word(info.unit));
+  if (rule.worse_by && rule.worse_by->kind == Tolerance::Kind::points && info.unit != Unit::ratio)
+    return fmt::format("The rule on {} says \"{}\", but its values are no ratios: give a percentage.", info.id,
+                       rule.worse_by->text);
+  const bool sided = rule.direction.value_or(info.better) != Better::none;
+  if (!sided && (rule.worse_by || rule.at_least))
+    return fmt::format("{} has no better side: add direction = \"lower\" or \"higher\" to its rule.", info.id);
+  return {};
+}
+
 std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
   const JudgedRun& run = runs.back();
   const std::optional<Obstacle> obstacle = obstacle_of(run);
   std::vector<RuleResult> results;
   for (const Rule& rule : rules_for(policy, measured_ids(run))) {
-    const std::optional<MetricInfo> info = metric_info(rule.metric);
-    TRACEWEIR_ASSERT(info.has_value());
+    const MetricInfo info = info_for(rule, run);
     const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
-    results.push_back(judge_rule({rule, *info, values_of(runs, *info), why_none(run, *info), points, baseline,
+    const std::vector<double> values = values_of(runs, info);
+    const std::string misfit = values.empty() ? std::string() : misfit_of(rule, info);
+    const bool fits = misfit.empty();
+    results.push_back(judge_rule({rule, info, fits ? values : std::vector<double>{},
+                                  fits ? why_none(run, info) : NotMeasured::untrusted_data, points, baseline,
                                   policy.baseline, obstacle ? &*obstacle : nullptr}));
+    if (!fits && !obstacle) results.back().next = misfit;
   }
   for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));
   return results;

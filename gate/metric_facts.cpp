@@ -7,39 +7,29 @@
 namespace traceweir::gate {
 namespace {
 
-constexpr std::string_view phase_prefix = "phase.", phase_suffix = ".share";
+/// Members of the families that a trace names begin like this.
+constexpr std::string_view phase_prefix = "phase.", counter_prefix = "gpu_metrics.";
 
 /// Ratios that are no shares of one whole: they divide a spread by a mean, or add up over threads.
 constexpr std::string_view unbounded_ratios[] = {"step.time_cv", "rank.compute_skew", "rank.step_skew", "sync.share"};
 
-constexpr std::string_view later_prefixes[] = {"gpu_metrics.", "custom."};
-
-bool is_phase(std::string_view id) {
-  return id.size() > phase_prefix.size() + phase_suffix.size() && id.starts_with(phase_prefix) &&
-         id.ends_with(phase_suffix);
-}
-
-MetricInfo phase_info(std::string_view id) {
-  return {std::string(id), Unit::ratio, Better::lower, "host time of the phase inside steps / host time of the steps"};
+/// Unit and better side come with the values: the judge takes them from the run.
+MetricInfo custom_info(std::string_view id) {
+  return {std::string(id), Unit::count, Better::none, "measured by the job itself"};
 }
 
 }  // namespace
 
 std::optional<MetricInfo> metric_info(std::string_view id) {
   if (const MetricInfo* row = report::find_metric(id)) return *row;
-  if (is_phase(id)) return phase_info(id);
-  return std::nullopt;
-}
-
-bool is_later_family(std::string_view id) {
-  return std::any_of(std::begin(later_prefixes), std::end(later_prefixes),
-                     [&](std::string_view prefix) { return id.size() > prefix.size() && id.starts_with(prefix); });
+  if (is_custom(id)) return custom_info(id);
+  return report::family_member(id);
 }
 
 bool is_share(const MetricInfo& info) {
   const bool unbounded =
       std::find(std::begin(unbounded_ratios), std::end(unbounded_ratios), info.id) != std::end(unbounded_ratios);
-  return info.unit == Unit::ratio && !unbounded && !is_phase(info.id);
+  return info.unit == Unit::ratio && !unbounded && !info.id.starts_with(phase_prefix);
 }
 
 bool is_pattern(std::string_view metric) { return metric.find('*') != std::string_view::npos; }
@@ -68,8 +58,10 @@ std::vector<MetricInfo> metrics_matching(std::string_view pattern) {
   std::vector<MetricInfo> found;
   for (const MetricInfo& row : report::catalog())
     if (matches(pattern, row.id)) found.push_back(row);
-  const bool names_a_phase = found.empty() && pattern.starts_with(phase_prefix) && pattern.ends_with(phase_suffix);
-  if (names_a_phase) found.push_back(phase_info(pattern));
+  const bool names_a_family = pattern.starts_with(phase_prefix) || pattern.starts_with(counter_prefix);
+  if (found.empty() && names_a_family)
+    if (auto member = report::family_member(pattern)) found.push_back(*std::move(member));
+  if (found.empty() && is_custom(pattern)) found.push_back(custom_info(pattern));
   return found;
 }
 

@@ -11,11 +11,9 @@
 
 namespace traceweir::gate {
 
-/// The row of a metric of the catalogue, or of a family whose members are named by the trace (`phase.NAME.share`).
+/// The row of a metric of the catalogue, or of a family whose members are named by the trace (`phase.NAME.share`,
+/// `gpu_metrics.NAME`) or by the job (`custom.NAME`; unit and better side are then those of the run, not of this row).
 std::optional<MetricInfo> metric_info(std::string_view id);
-
-/// Whether the id belongs to a family that this version does not measure (`gpu_metrics.NAME`, `custom.NAME`).
-bool is_later_family(std::string_view id);
 
 /// Whether the metric is a share of a whole, so that no value is above 1.
 bool is_share(const MetricInfo& info);

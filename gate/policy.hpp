@@ -30,6 +30,7 @@ std::optional<Noise> noise_of(std::string_view word);
 struct Amount {
   double value = 0;
   std::string text;  ///< "50 ms"
+  Unit unit = {};    ///< of value; what a rule on `custom.NAME` says, checked against the run
 };
 
 /// How much worse than the baseline is tolerated.

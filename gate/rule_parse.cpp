@@ -53,6 +53,11 @@ using ParseAmount = Result<Amount> (*)(std::string_view, Unit);
 Result<Amount> amount_for(const PolicyNode& node, const std::string& path, const Draft& draft, ParseAmount parse) {
   TRACEWEIR_TRY(text, quantity_text(node, path));
   const MetricInfo& first = draft.metrics.front();
+  if (is_custom(first.id)) {
+    Result<Amount> amount = parse_free(text);
+    if (!amount) return located(node, path, amount.error(), first);
+    return amount;
+  }
   for (const MetricInfo& info : draft.metrics)
     if (info.unit != first.unit)
       return refuse(node, path,
@@ -81,7 +86,7 @@ Result<void> read_max(const PolicyNode& node, const std::string& path, Draft& dr
 Result<void> read_worse_by(const PolicyNode& node, const std::string& path, Draft& draft) {
   TRACEWEIR_TRY(text, quantity_text(node, path));
   for (const MetricInfo& info : draft.metrics) {
-    Result<Tolerance> tolerance = parse_tolerance(text, info.unit);
+    Result<Tolerance> tolerance = parse_tolerance(text, is_custom(info.id) ? Unit::ratio : info.unit);
     if (!tolerance) return located(node, path, tolerance.error(), info);
     draft.rule.worse_by = std::move(*tolerance);
   }
@@ -184,7 +189,8 @@ Objection info_is_not_confirmed(const Draft& draft, const MetricInfo&) {
 
 Objection needs_a_better_side(const Draft& draft, const MetricInfo& info) {
   const PolicyNode* node = draft.worse_by ? draft.worse_by : draft.at_least;
-  if (!node || side_of(draft, info) != Better::none) return {};
+  // Of the job's own metrics the run tells the better side; the judge says so where it does not.
+  if (!node || side_of(draft, info) != Better::none || is_custom(info.id)) return {};
   return {node, fmt::format("{} has no better side: add direction = \"lower\" or \"higher\"", info.id)};
 }
 
@@ -193,7 +199,8 @@ Objection min_can_hold(const Draft& draft, const MetricInfo& info) {
   const double value = draft.rule.min->value;
   if (is_share(info) && value > 1)
     return {draft.min, fmt::format("{} is never above 100 %, so it always fails", info.id)};
-  if (value <= 0) return {draft.min, fmt::format("{} is never below 0, so it never fails", info.id)};
+  if (value <= 0 && !is_custom(info.id))
+    return {draft.min, fmt::format("{} is never below 0, so it never fails", info.id)};
   return {};
 }
 
@@ -249,8 +256,6 @@ std::string unknown_metric(std::string_view id) {
 }
 
 Result<std::vector<MetricInfo>> metrics_of(const PolicyNode& table, const std::string& path) {
-  if (is_later_family(table.key))
-    return refuse(table, path, "not yet available in this version", ErrorCode::not_yet_available);
   if (is_pattern(table.key)) {
     std::vector<MetricInfo> found = metrics_matching(table.key);
     if (found.empty()) return refuse(table, path, "matches no metric");

@@ -100,7 +100,7 @@ Result<Amount> parse(std::string_view text, Unit unit, Use use) {
     return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), wanted(unit, use)));
   for (const UnitRow& row : unit_rows)
     if (serves(row, unit, use) && row.word == plain_unit(quantity.unit))
-      return Amount{scaled(quantity.number, row.exponent) * row.factor, std::string(trimmed(text))};
+      return Amount{scaled(quantity.number, row.exponent) * row.factor, std::string(trimmed(text)), unit};
   const std::string_view what = quantity.unit.empty() ? "lacks its unit" : "has the wrong unit";
   return fail(ErrorCode::bad_policy, fmt::format("{} {}: {} is wanted", quoted(text), what, wanted(unit, use)));
 }
@@ -115,25 +115,20 @@ struct ScaleRow {
 };
 constexpr ScaleRow ratio_scale[] = {{0, 0.01, " %"}};
 constexpr ScaleRow ns_scale[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " µs"}, {0, 1, " ns"}};
-constexpr ScaleRow count_scale[] = {{0, 1, ""}};
+constexpr ScaleRow one_scale[] = {{0, 1, ""}};
 constexpr ScaleRow bytes_scale[] = {
     {1073741824.0, 1073741824.0, " GiB"}, {1048576.0, 1048576.0, " MiB"}, {1024.0, 1024.0, " KiB"}, {0, 1, " B"}};
-constexpr ScaleRow rate_scale[] = {{0, 1, " GB/s"}};
 
 std::span<const ScaleRow> scale_of(Unit unit) {
-  switch (unit) {
-    case Unit::ratio:
-      return ratio_scale;
-    case Unit::ns:
-      return ns_scale;
-    case Unit::count:
-      return count_scale;
-    case Unit::bytes:
-      return bytes_scale;
-    case Unit::gb_per_s:
-      return rate_scale;
-  }
-  return count_scale;
+  if (unit == Unit::ratio) return ratio_scale;
+  if (unit == Unit::ns) return ns_scale;
+  return unit == Unit::bytes ? std::span<const ScaleRow>(bytes_scale) : one_scale;
+}
+
+/// What stands behind a number of a unit without scales of its own: its word, where it is no count.
+std::string suffix_of(Unit unit, const ScaleRow& row) {
+  const bool scaled = !row.suffix.empty() || unit == Unit::count;
+  return scaled ? std::string(row.suffix) : " " + std::string(word(unit));
 }
 
 const ScaleRow& row_for(double value, Unit unit) {
@@ -151,9 +146,10 @@ int decimals_of(double shown, Unit unit) {
   return size >= 100 ? 0 : size >= 10 ? 1 : 2;
 }
 
-std::string fixed(double value, const ScaleRow& row, int decimals) {
-  if (std::abs(value) > 1e15) return fmt::format("{:.3g}{}", value / row.factor, row.suffix);
-  return fmt::format("{:.{}f}{}", value / row.factor, decimals, row.suffix);
+std::string fixed(double value, const ScaleRow& row, int decimals, Unit unit) {
+  const std::string suffix = suffix_of(unit, row);
+  if (std::abs(value) > 1e15) return fmt::format("{:.3g}{}", value / row.factor, suffix);
+  return fmt::format("{:.{}f}{}", value / row.factor, decimals, suffix);
 }
 
 constexpr int decimals_max = 6;
@@ -162,6 +158,19 @@ constexpr int decimals_max = 6;
 
 Result<Amount> parse_limit(std::string_view text, Unit unit) { return parse(text, unit, Use::limit); }
 Result<Amount> parse_step(std::string_view text, Unit unit) { return parse(text, unit, Use::step); }
+
+Result<Amount> parse_free(std::string_view text) {
+  const Quantity quantity = split(text);
+  const std::string_view written = plain_unit(quantity.unit);
+  const auto unit = written.empty() ? Unit::count : unit_of(written);
+  if (quantity.number.empty() || text.size() > quantity_bytes_max || !unit)
+    return fail(ErrorCode::bad_policy, fmt::format("{} is no number with a unit", quoted(text)));
+  const std::string kept(trimmed(text));
+  for (const UnitRow& row : unit_rows)
+    if (row.word == written) return Amount{scaled(quantity.number, row.exponent) * row.factor, kept, row.unit};
+  const BaseUnit base = base_of(*unit);
+  return Amount{scaled(quantity.number, 0) * base.factor / base.divisor, kept, base.unit};
+}
 
 Result<Tolerance> parse_tolerance(std::string_view text, Unit unit) {
   const Quantity quantity = split(text);
@@ -178,17 +187,17 @@ Result<Tolerance> parse_tolerance(std::string_view text, Unit unit) {
 
 std::string human(double value, Unit unit) {
   const ScaleRow& row = row_for(value, unit);
-  return fixed(value, row, decimals_of(value / row.factor, unit));
+  return fixed(value, row, decimals_of(value / row.factor, unit), unit);
 }
 
 HumanPair human_pair(double from, double to, Unit unit) {
   // Both on the larger one's step, so that a reader compares numbers and not units.
   const ScaleRow& row = row_for(std::max(std::abs(from), std::abs(to)), unit);
   int decimals = std::max(decimals_of(from / row.factor, unit), decimals_of(to / row.factor, unit));
-  HumanPair pair{fixed(from, row, decimals), fixed(to, row, decimals)};
+  HumanPair pair{fixed(from, row, decimals, unit), fixed(to, row, decimals, unit)};
   while (from != to && pair.from == pair.to && decimals < decimals_max) {
     ++decimals;
-    pair = {fixed(from, row, decimals), fixed(to, row, decimals)};
+    pair = {fixed(from, row, decimals, unit), fixed(to, row, decimals, unit)};
   }
   return pair;
 }

@@ -21,6 +21,10 @@ Result<Amount> parse_limit(std::string_view text, Unit unit);
 /// Errors: bad_policy, as parse_limit.
 Result<Amount> parse_step(std::string_view text, Unit unit);
 
+/// A quantity of a metric of the job's own, whose unit only the run tells: what is written decides. A unit that we do
+/// not know stays (`1200 tokens/s`). Errors: bad_policy: no number, no unit that could be one.
+Result<Amount> parse_free(std::string_view text);
+
 /// A tolerance: `10%` of the level, or for ratios `3pp`.
 /// Errors: bad_policy: another unit, `pp` on a metric that is no ratio.
 Result<Tolerance> parse_tolerance(std::string_view text, Unit unit);

@@ -3,6 +3,8 @@
 // Not for: measuring.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,10 +13,47 @@
 
 namespace traceweir {
 
-/// The unit of a metric's value, as it is stored, printed and parsed.
-enum class Unit { ratio, ns, count, bytes, gb_per_s };
-std::string_view word(Unit unit);  // "ratio", "ns", "count", "bytes", "GB/s"
+/// The unit of a metric's value, as it is stored, printed and parsed: a short word. What we measure has one of the five
+/// named here; what others measured (`custom.NAME`) has the unit that they say.
+class Unit {
+ public:
+  static constexpr std::size_t bytes_max = 23;
+  static const Unit ratio, ns, count, bytes, gb_per_s;
+
+  constexpr Unit() : Unit("count") {}
+  /// Shape: at most bytes_max bytes; the rest is cut (unit_of checks).
+  constexpr explicit Unit(std::string_view word) {
+    for (std::size_t i = 0; i < word.size() && i < bytes_max; ++i) text_[i] = word[i];
+  }
+  [[nodiscard]] constexpr std::string_view word() const { return text_.data(); }
+  friend constexpr bool operator==(const Unit& a, const Unit& b) { return a.word() == b.word(); }
+
+ private:
+  std::array<char, bytes_max + 1> text_{};
+};
+inline constexpr Unit Unit::ratio{"ratio"};
+inline constexpr Unit Unit::ns{"ns"};
+inline constexpr Unit Unit::count{"count"};
+inline constexpr Unit Unit::bytes{"bytes"};
+inline constexpr Unit Unit::gb_per_s{"GB/s"};
+
+std::string_view word(const Unit& unit);
+/// Nothing for what cannot be a unit: empty, longer than Unit::bytes_max, or with characters that are no clean text.
 std::optional<Unit> unit_of(std::string_view word);
+
+/// A unit in terms of those that we measure in: a value times `factor`, divided by `divisor`, is in `unit`.
+/// `s` is 1e9 ns, `%` a hundredth, `KiB` 1024 bytes; what we do not know is its own base.
+struct BaseUnit {
+  Unit unit;
+  double factor = 1;
+  double divisor = 1;
+};
+BaseUnit base_of(const Unit& unit);
+
+/// Metrics that others measured are called custom.NAME; their unit and better side come with every value.
+inline constexpr std::string_view custom_prefix = "custom.";
+/// Whether `id` is one of them.
+bool is_custom(std::string_view id);
 
 /// Which side of a metric is the good one; `none`: it has none, a baseline rule needs a direction.
 enum class Better { none, lower, higher };

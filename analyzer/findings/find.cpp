@@ -6,6 +6,7 @@
 #include "analyzer/findings/data_trust.hpp"
 #include "analyzer/findings/finding_table.hpp"
 #include "analyzer/findings/job_advice.hpp"
+#include "analyzer/findings/job_habits.hpp"
 
 namespace traceweir::findings {
 namespace {
@@ -65,6 +66,9 @@ constexpr FindingRow rows[] = {
     {Code::sync_in_step, Severity::warning,
      "The host waits for the GPU inside steps; look for .item(), .cpu(), synchronize() and printing of tensors.",
      &sync_in_step},
+    {Code::accumulation_sync, Severity::warning,
+     "Gradients are reduced in every micro-step of an accumulation; keep all but the last one inside no_sync().",
+     &accumulation_sync},
     {Code::pageable_copies, Severity::warning,
      "Copies from pageable memory block the host and run slower; use pin_memory=True and non_blocking=True.",
      &pageable_copies},
@@ -79,11 +83,20 @@ constexpr FindingRow rows[] = {
     {Code::many_small_copies, Severity::info, "Many small copies a step; batch them into one.", &many_small_copies},
     {Code::alloc_in_step, Severity::info,
      "Device memory is allocated or freed inside steps; use a caching allocator or keep the buffers.", &alloc_in_step},
+    {Code::mixed_backends, Severity::info,
+     "The process communicates through gloo and through NCCL; gloo goes over the host, so keep to one backend for "
+     "tensors on the GPU.",
+     &mixed_backends},
     {Code::low_utilization, Severity::warning,
      "Kernels run for less than half of the time; the largest idle cause says where to start.", &low_utilization},
     {Code::gap, Severity::warning,
      "The GPU had nothing to do for more than half a second at a time; look for checkpoints, evaluation or logging.",
      &gap},
+    {Code::hot_gpu, Severity::warning,
+     "The GPU is hotter than 80 °C, where clocks may be lowered; look at its cooling and at throttling before "
+     "comparing "
+     "times.",
+     &hot_gpu},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "analyzer/ingest/kineto_event.hpp"
 
+#include <algorithm>
+
 namespace traceweir::ingest {
 namespace {
 
@@ -23,6 +25,37 @@ constexpr CategoryWord category_words[] = {
     {"memset", Category::memset},
 };
 
+/// What else the profiler writes and no metric needs: host rows, other accelerators, its own bookkeeping.
+/// Source: spec of formats, section 4.2.
+constexpr std::string_view other_words[] = {"external_correlation",
+                                            "cpu_instant_event",
+                                            "python_function",
+                                            "overhead",
+                                            "cuda_sync",
+                                            "cuda_event",
+                                            "cuda_profiler_range",
+                                            "mtia_runtime",
+                                            "mtia_ccp_events",
+                                            "mtia_insight",
+                                            "mtia_counters",
+                                            "mtia_workloadd",
+                                            "glow_runtime",
+                                            "hpu_op",
+                                            "xpu_runtime",
+                                            "xpu_driver",
+                                            "xpu_sync",
+                                            "xpu_scope_profiler",
+                                            "collective_comm",
+                                            "privateuse1_runtime",
+                                            "privateuse1_driver",
+                                            "hardware_counters",
+                                            "trace",
+                                            "fwdbwd",
+                                            "ac2g",
+                                            "async",
+                                            "async_gpu",
+                                            "async_cpu_to_gpu"};
+
 bool equal_folded(std::string_view text, std::string_view lower_case) {
   if (text.size() != lower_case.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,6 +72,12 @@ Category category_of(std::string_view cat) {
   for (const CategoryWord& row : category_words)
     if (equal_folded(cat, row.word)) return row.category;
   return Category::unneeded;
+}
+
+bool is_kineto_category(std::string_view cat) {
+  return category_of(cat) != Category::unneeded ||
+         std::any_of(std::begin(other_words), std::end(other_words),
+                     [&](std::string_view word) { return equal_folded(cat, word); });
 }
 
 }  // namespace traceweir::ingest

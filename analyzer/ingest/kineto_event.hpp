@@ -31,6 +31,9 @@ enum class Category : std::uint8_t {
 /// Shape: compared without regard to case.
 Category category_of(std::string_view cat);
 
+/// Whether some release of the PyTorch profiler, on any accelerator, writes this `cat`; other tracers write others.
+bool is_kineto_category(std::string_view cat);
+
 /// Values inside `args`. Shape: JSON tokens as they stand in the text (strings with quotes); empty: absent.
 struct EventArgs {
   std::string_view device;
@@ -76,8 +79,9 @@ class EventSink {
 /// Counts over all batches: whether this is a trace at all.
 struct EventCounts {
   std::int64_t objects = 0;
-  std::int64_t others = 0;  ///< elements that are no objects
-  std::int64_t phases = 0;  ///< objects with a `ph`
+  std::int64_t others = 0;     ///< elements that are no objects
+  std::int64_t phases = 0;     ///< objects with a `ph`
+  std::int64_t of_kineto = 0;  ///< whether there was one of is_kineto_category
 };
 
 /// Reads batches of events. Rows of no interest are left as soon as `ph` or `cat` says so.

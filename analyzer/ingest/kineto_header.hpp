@@ -21,6 +21,9 @@ class KinetoHeader {
   /// Takes the JSON text of a wanted key. false: it is no JSON of the shape that the key has.
   bool take(std::string_view key, std::string_view json);
 
+  /// Whether none of our keys was there.
+  [[nodiscard]] bool empty() const { return values_.empty() && gpus_.empty() && !rank_ && !world_size_; }
+
   [[nodiscard]] bool has_clock_base() const { return values_.contains("baseTimeNanoseconds"); }
   [[nodiscard]] std::optional<std::int64_t> rank() const { return rank_; }
   [[nodiscard]] std::optional<std::int64_t> world_size() const { return world_size_; }

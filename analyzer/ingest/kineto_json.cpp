@@ -55,6 +55,11 @@ class Reading final : public DocumentSink {
                   fmt::format("a JSON object without \"traceEvents\" (its keys: {})", fmt::join(shape.keys, ", ")));
     if (shape.bare_array && counts.phases == 0)
       return fail(ErrorCode::not_a_trace, "a JSON array whose elements have neither \"ph\" nor \"cat\": no trace");
+    const bool foreign = counts.of_kineto == 0 && counts.phases > 0 && header_.empty();
+    if (foreign)
+      return fail(ErrorCode::not_a_trace,
+                  "events of another tracer (a browser, Perfetto, TensorFlow, …): no row has a category of the PyTorch "
+                  "profiler; record the job with torch.profiler and export_chrome_trace");
     if (shape.second_document)
       return fail(ErrorCode::malformed_trace,
                   fmt::format("byte {}: something follows the end of the trace; if several ranks were written to one "

@@ -257,6 +257,8 @@ void EventParser::State::parse_alone(std::span<char> element, std::uint64_t posi
 
 void EventParser::State::hand_over(const Event& event, EventSink& sink) {
   ++counts.objects;
+  // One is enough: the look-up is not for every row of a large trace.
+  if (counts.of_kineto == 0 && !event.cat.empty() && is_kineto_category(unquoted(event.cat))) ++counts.of_kineto;
   if (!event.phase.empty() || !event.cat.empty()) ++counts.phases;
   if (event.category != Category::unneeded) sink.event(event);
 }

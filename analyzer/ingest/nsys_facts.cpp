@@ -106,7 +106,8 @@ Result<void> Gpus::read_machine(SqliteFile& file) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more || gpus_.size() == machine_gpus_max) return {};
     const std::size_t index = gpus_.size();
-    gpus_.push_back({text_or_empty(rows[1]), text_or_empty(rows[2])});
+    gpus_.push_back({text_or_empty(rows[1]), text_or_empty(rows[2]), {}});
+    if (rows[0].type == Cell::Type::integer) gpus_.back().number = rows[0].integer;
     if (rows[0].type == Cell::Type::integer) by_id_.emplace(rows[0].integer, index);
     for (const std::size_t column : {std::size_t{3}, std::size_t{4}, std::size_t{0}}) {
       if (rows[column].type != Cell::Type::integer) continue;
@@ -128,7 +129,7 @@ Result<void> Gpus::read_processes(SqliteFile& file) {
     if (machine != by_id_.end())
       index = machine->second;
     else
-      gpus_.push_back({{}, text_or_empty(rows[3])});
+      gpus_.push_back({{}, text_or_empty(rows[3]), {}});
     by_process_.emplace(std::pair(*pid, rows[1].integer), index);
   }
 }
@@ -146,6 +147,10 @@ Gpu Gpus::of(std::int64_t pid, std::int64_t ordinal) const {
   if (own != by_process_.end()) return gpus_[own->second];
   const auto machine = by_ordinal_.find(ordinal);
   return machine == by_ordinal_.end() ? Gpu{} : gpus_[machine->second];
+}
+
+std::int64_t Gpus::machine_number(std::int64_t pid, std::int64_t ordinal) const {
+  return of(pid, ordinal).number.value_or(ordinal);
 }
 
 Result<std::string> producer_of(SqliteFile& file) {

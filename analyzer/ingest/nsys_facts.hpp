@@ -20,6 +20,7 @@ namespace traceweir::ingest::nsys {
 struct Gpu {
   std::string name;
   std::string uuid;
+  std::optional<std::int64_t> number;  ///< the machine's own
 };
 
 /// Which GPU a process calls by which ordinal.
@@ -28,6 +29,8 @@ class Gpus {
   /// Errors: malformed_trace, io_failed.
   static Result<Gpus> read(SqliteFile& file);
   [[nodiscard]] Gpu of(std::int64_t pid, std::int64_t ordinal) const;
+  /// The machine's own number of that GPU; where the file lists no GPUs, the ordinal.
+  [[nodiscard]] std::int64_t machine_number(std::int64_t pid, std::int64_t ordinal) const;
 
  private:
   Result<void> read_machine(SqliteFile& file);

@@ -1,5 +1,7 @@
 #include "analyzer/ingest/nsys_host.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/ingest/nsys_nccl.hpp"
+#include "analyzer/ingest/nsys_payload.hpp"
 #include "analyzer/ingest/nsys_schema.hpp"
 
 namespace traceweir::ingest::nsys {
@@ -41,7 +44,8 @@ class RangeReader {
     Process* process;
     std::int64_t domain;
     timeline::RangeRow range;
-    std::optional<timeline::Collective> nccl;  ///< what it calls, if it is NCCL's
+    std::optional<NcclRange> nccl;  ///< what it calls, if it is NCCL's
+    std::optional<NcclPayload> payload;
     bool named_as_nccl;
   };
   using DomainKey = std::pair<const Process*, std::int64_t>;
@@ -53,15 +57,19 @@ class RangeReader {
   SqliteFile& file_;
   const Strings& strings_;
   Processes& processes_;
+  PayloadSchemas schemas_;
   std::map<DomainKey, std::string> domains_;
   std::vector<DomainRange> waiting_;
 };
 
-enum RangeColumn : std::size_t { start, end, type, text, text_id, global_tid, domain };
+enum RangeColumn : std::size_t { start, end, type, text, text_id, global_tid, domain, binary };
 
 Result<void> RangeReader::read() {
-  TRACEWEIR_TRY(rows, TableRows::open(file_, nvtx_table,
-                                      {"start", "end", "eventType", "text", "textId", "globalTid", "domainId"}));
+  TRACEWEIR_TRY(schemas, PayloadSchemas::read(file_));
+  schemas_ = std::move(schemas);
+  TRACEWEIR_TRY(
+      rows, TableRows::open(file_, nvtx_table,
+                            {"start", "end", "eventType", "text", "textId", "globalTid", "domainId", "binaryData"}));
   for (;;) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more) break;
@@ -102,8 +110,10 @@ void RangeReader::take_range(Process& process, const TableRows& rows, std::strin
                     .range = {.span = *span,
                               .thread = rows[global_tid].integer,
                               .name = string ? process.name(*string, strings_) : process.builder.name(name)},
-                    .nccl = collective_of_nccl_call(name),
+                    .nccl = nccl_range_of(name, rows[global_tid].integer, *span),
+                    .payload = {},
                     .named_as_nccl = is_nccl_call(name)};
+  if (rows[binary].type == Cell::Type::blob) range.payload = schemas_.decode(rows[binary].text);
   if (range.domain != 0)
     waiting_.push_back(range);
   else
@@ -115,7 +125,35 @@ void RangeReader::place(const DomainRange& waiting) {
   const bool named = domain_name != domains_.end() && !domain_name->second.empty();
   const bool is_nccl = named ? domain_name->second == "NCCL" : waiting.named_as_nccl;
   if (!is_nccl) return waiting.process->builder.add(waiting.range);
-  if (waiting.nccl) waiting.process->nccl_ranges.push_back({waiting.range.thread, waiting.range.span, *waiting.nccl});
+  const auto& payload = waiting.payload;
+  if (payload && payload->ranks) waiting.process->communicators.try_emplace(payload->communicator, *payload->ranks);
+  if (!waiting.nccl) return;
+  NcclRange range = *waiting.nccl;
+  if (payload && range.function == NcclFunction::collective) {
+    range.communicator = payload->communicator;
+    range.bytes = payload->bytes.value_or(0);
+  }
+  waiting.process->nccl_ranges.push_back(range);
+}
+
+/// Collectives whose size is the whole buffer of n ranks, where NCCL counts one rank's part.
+constexpr timeline::Collective sized_by_part[] = {timeline::Collective::allgather, timeline::Collective::reducescatter,
+                                                  timeline::Collective::alltoall};
+
+/// The metadata of a call, or timeline::none where its payload was not exported.
+/// Source: spec of formats, section 6.
+std::uint32_t message_of(Process& process, const NcclRange& call) {
+  if (call.communicator == 0 && call.bytes == 0) return timeline::none;
+  const auto ranks = process.communicators.find(call.communicator);
+  timeline::Message message;
+  message.bytes = call.bytes;
+  if (ranks != process.communicators.end()) message.group_size = ranks->second;
+  const bool by_part =
+      std::find(std::begin(sized_by_part), std::end(sized_by_part), call.kind) != std::end(sized_by_part);
+  // Without the number of ranks a part does not tell the whole. Both factors are bounded (nsys_payload).
+  if (by_part && call.bytes != 0) message.bytes *= message.group_size;
+  message.group = fmt::format("nccl {:016x}", call.communicator);
+  return process.builder.message(message);
 }
 
 }  // namespace
@@ -156,12 +194,15 @@ Result<void> read_ranges(SqliteFile& file, const Strings& strings, Processes& pr
 
 void name_collectives(Process& process) {
   const NcclRanges ranges(std::move(process.nccl_ranges));
-  for (timeline::WorkRow& work : process.unnamed) {
+  for (timeline::WorkRow& work : process.collectives) {
     const auto& launch = process.launches.at(work.correlation);
-    if (launch) work.collective = ranges.around(*launch).value_or(work.collective);
+    const NcclRange* const range = launch ? ranges.around(*launch) : nullptr;
+    if (range != nullptr && work.collective == timeline::Collective::other) work.collective = range->kind;
+    const NcclRange* const call = launch ? ranges.call_of(*launch) : nullptr;
+    if (call != nullptr && call->kind == work.collective) work.message = message_of(process, *call);
     process.builder.add(work);
   }
-  process.unnamed.clear();
+  process.collectives.clear();
 }
 
 }  // namespace traceweir::ingest::nsys

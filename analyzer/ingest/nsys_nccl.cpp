@@ -12,6 +12,7 @@ using timeline::Collective;
 struct NcclCall {
   std::string_view name;
   Collective kind;
+  NcclFunction function = NcclFunction::collective;
 };
 constexpr NcclCall nccl_calls[] = {
     {"ncclAllReduce", Collective::allreduce},
@@ -25,6 +26,8 @@ constexpr NcclCall nccl_calls[] = {
     {"ncclAllToAllv", Collective::alltoall},
     {"ncclSend", Collective::sendrecv},
     {"ncclRecv", Collective::sendrecv},
+    {"ncclGroupStart", Collective::other, NcclFunction::group_start},
+    {"ncclGroupEnd", Collective::other, NcclFunction::group_end},
 };
 
 // How many ranges back a look-up goes: NCCL's own nest two deep, and a hostile file may nest a million.
@@ -42,10 +45,11 @@ bool is_nccl_call(std::string_view range) {
          range[prefix.size()] <= 'Z';
 }
 
-std::optional<Collective> collective_of_nccl_call(std::string_view range) {
-  if (!is_nccl_call(range)) return std::nullopt;
+std::optional<NcclRange> nccl_range_of(std::string_view name, std::int64_t thread, Interval span) {
+  if (!is_nccl_call(name)) return std::nullopt;
   for (const NcclCall& call : nccl_calls)
-    if (call.name == range) return call.kind;
+    if (call.name == name)
+      return NcclRange{.thread = thread, .span = span, .function = call.function, .kind = call.kind};
   return std::nullopt;
 }
 
@@ -53,15 +57,41 @@ NcclRanges::NcclRanges(std::vector<NcclRange> ranges) : ranges_(std::move(ranges
   std::stable_sort(ranges_.begin(), ranges_.end(), range_order);
 }
 
-std::optional<Collective> NcclRanges::around(const NcclLaunch& launch) const {
-  const NcclRange key{launch.thread, launch.span, Collective::other};
+const NcclRange* NcclRanges::around(const NcclLaunch& launch) const {
+  return innermost(launch, NcclFunction::collective);
+}
+
+const NcclRange* NcclRanges::call_of(const NcclLaunch& launch) const {
+  if (const NcclRange* const call = around(launch)) return call;
+  const NcclRange* const group_end = innermost(launch, NcclFunction::group_end);
+  return group_end == nullptr ? nullptr : only_call_of_group(*group_end);
+}
+
+const NcclRange* NcclRanges::innermost(const NcclLaunch& launch, NcclFunction function) const {
+  const NcclRange key{.thread = launch.thread, .span = launch.span};
   auto range = std::upper_bound(ranges_.begin(), ranges_.end(), key, range_order);
   for (int looked_at = 0; range != ranges_.begin() && looked_at < ranges_looked_at_max; ++looked_at) {
     --range;
     if (range->thread != launch.thread) break;
-    if (range->span.end >= launch.span.end) return range->kind;
+    if (range->span.end >= launch.span.end && range->function == function) return &*range;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+const NcclRange* NcclRanges::only_call_of_group(const NcclRange& group_end) const {
+  auto range = ranges_.begin() + (&group_end - ranges_.data());
+  const NcclRange* only = nullptr;
+  int open = 1;  // groups nest
+  for (int looked_at = 0; range != ranges_.begin() && looked_at < ranges_looked_at_max; ++looked_at) {
+    --range;
+    if (range->thread != group_end.thread) return nullptr;
+    if (range->function == NcclFunction::group_end) ++open;
+    if (range->function == NcclFunction::group_start && --open == 0) return only;
+    if (range->function != NcclFunction::collective) continue;
+    if (only != nullptr) return nullptr;
+    only = &*range;
+  }
+  return nullptr;
 }
 
 }  // namespace traceweir::ingest::nsys

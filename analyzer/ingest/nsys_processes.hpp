@@ -15,14 +15,20 @@
 
 namespace traceweir::ingest::nsys {
 
+/// Which function of NCCL a range is of.
+enum class NcclFunction : std::uint8_t { collective, group_start, group_end };
+
 /// A range of the NCCL library on a host thread, and what it calls.
 struct NcclRange {
   std::int64_t thread;
   Interval span;
-  timeline::Collective kind;
+  NcclFunction function = NcclFunction::collective;
+  timeline::Collective kind = timeline::Collective::other;  ///< of a collective
+  std::uint64_t communicator = 0;
+  std::int64_t bytes = 0;  ///< of one call, as its payload says; 0: unknown
 };
 
-/// A host call that launched a kernel of which the name does not tell the collective.
+/// A host call that launched a kernel of NCCL's.
 struct NcclLaunch {
   std::int64_t thread;
   Interval span;
@@ -34,9 +40,10 @@ struct Process {
   timeline::TimelineBuilder builder;
   std::map<std::int64_t, timeline::DeviceIndex> devices;                 ///< by ordinal
   std::unordered_map<StringIndex, timeline::NameId> names;               ///< of strings that it used
-  std::vector<timeline::WorkRow> unnamed;                                ///< generic NCCL kernels, added last
+  std::vector<timeline::WorkRow> collectives;                            ///< communication kernels, added last
   std::unordered_map<std::int64_t, std::optional<NcclLaunch>> launches;  ///< of them, by correlation
   std::vector<NcclRange> nccl_ranges;
+  std::map<std::uint64_t, std::int64_t> communicators;  ///< ranks of each, as far as payloads tell
   [[nodiscard]] std::int64_t ordinal_min() const { return devices.empty() ? 0 : devices.begin()->first; }
   bool saw_graph_rows = false;
   bool saw_node_rows = false;

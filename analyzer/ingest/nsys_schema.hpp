@@ -22,6 +22,9 @@ inline constexpr std::string_view graph_table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE
 inline constexpr std::string_view runtime_table = "CUPTI_ACTIVITY_KIND_RUNTIME";
 inline constexpr std::string_view nvtx_table = "NVTX_EVENTS";
 inline constexpr std::string_view strings_table = "StringIds";
+inline constexpr std::string_view payload_entries_table = "NVTX_PAYLOAD_SCHEMA_ENTRIES";
+inline constexpr std::string_view samples_table = "GPU_METRICS";
+inline constexpr std::string_view counters_table = "TARGET_INFO_GPU_METRICS";
 
 /// All that are ever read; SqliteFile refuses the rest.
 std::span<const std::string_view> readable_tables();

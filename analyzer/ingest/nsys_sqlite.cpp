@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/ingest/nsys_counters.hpp"
 #include "analyzer/ingest/nsys_facts.hpp"
 #include "analyzer/ingest/nsys_host.hpp"
 #include "analyzer/ingest/nsys_processes.hpp"
@@ -101,6 +102,7 @@ Result<std::vector<Timeline>> read_nsys_sqlite(TraceInput& input) {
 
   TRACEWEIR_TRY_VOID(nsys::read_ranges(db, strings, processes));
   TRACEWEIR_TRY_VOID(nsys::read_calls(db, strings, processes));
+  TRACEWEIR_TRY_VOID(nsys::read_counters(db, gpus, processes));
   for (auto& [pid, process] : processes) nsys::name_collectives(process);
 
   Process nobody;

@@ -138,10 +138,10 @@ void WorkReader::add_kernel(Base& base, const TableRows& rows) {
   const auto collective = name ? strings_.collective(*name) : std::nullopt;
   work.kind = collective ? WorkKind::comm : WorkKind::compute;
   work.collective = collective.value_or(Collective::other);
-  if (collective == Collective::other && work.correlation > 0) {
-    // Its NVTX range may still tell what it is (nsys_host.hpp).
+  if (collective && work.correlation > 0) {
+    // Its NVTX range may still tell what it is and how large its message was (nsys_host.hpp).
     process.launches.try_emplace(work.correlation);
-    process.unnamed.push_back(work);
+    process.collectives.push_back(work);
     return;
   }
   process.builder.add(work);

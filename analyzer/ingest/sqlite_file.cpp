@@ -163,19 +163,25 @@ Result<bool> SqliteRows::next() {
   for (Cell& cell : cells_) {
     switch (sqlite3_column_type(row, column)) {
       case SQLITE_INTEGER:
-        cell = {Cell::Type::integer, sqlite3_column_int64(row, column), {}};
+        cell = {.type = Cell::Type::integer, .integer = sqlite3_column_int64(row, column), .text = {}};
         break;
       case SQLITE_TEXT: {
         const void* const bytes = sqlite3_column_text(row, column);
         const auto size = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
-        cell = {Cell::Type::text, 0, {static_cast<const char*>(bytes), bytes == nullptr ? 0 : size}};
+        cell = {.type = Cell::Type::text, .text = {static_cast<const char*>(bytes), bytes == nullptr ? 0 : size}};
+        break;
+      }
+      case SQLITE_BLOB: {
+        const void* const bytes = sqlite3_column_blob(row, column);
+        const auto size = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
+        cell = {.type = Cell::Type::blob, .text = {static_cast<const char*>(bytes), bytes == nullptr ? 0 : size}};
         break;
       }
       case SQLITE_NULL:
         cell = {};
         break;
       default:
-        cell = {Cell::Type::other, 0, {}};
+        cell = {.type = Cell::Type::real, .text = {}, .real = sqlite3_column_double(row, column)};
     }
     ++column;
   }

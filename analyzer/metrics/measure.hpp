@@ -49,6 +49,10 @@ struct Measurement {
   std::optional<NotMeasured> not_measured;
 };
 
+/// The same in the units that we measure in (1.5 s is 1,500,000,000 ns): what gates and series compare, so that a job
+/// may change from ms to s. Units without such a base stay.
+Measurement in_base_unit(Measurement measurement);
+
 /// How a device spent the window. Units: ns. The five add up to the window's length, exactly.
 struct DeviceTimes {
   std::int64_t device;  ///< ordinal
@@ -95,7 +99,7 @@ struct PhaseRow {
 struct RankMeasures {
   std::optional<Window> window;
   std::vector<DeviceTimes> devices;       ///< those with work inside the window
-  std::vector<Measurement> measurements;  ///< every metric of the catalogue that is one rank's, in its order
+  std::vector<Measurement> measurements;  ///< the catalogue's that are one rank's, in its order; then the named ones
   std::vector<StepValues> steps;
   std::vector<KernelRow> kernels;
   std::vector<CollectiveRow> collectives;
@@ -110,19 +114,22 @@ struct RunMeasurement {
 };
 
 /// What one rank gives to its run: its number, window kind and values, and its communication calls for matching.
+/// A thousand ranks are held at once, so a call is small.
 struct CommCall {
   timeline::Collective kind;
-  std::string group;
+  bool in_window = false;
+  std::uint32_t group = 0;  ///< index in RankShare::groups
   std::optional<std::int64_t> sequence;
-  Nanos begin, duration;
-  bool in_window;
+  Nanos duration{};
+  Nanos compute_before{};  ///< compute on its device since the call before it ended, inside the window
 };
 struct RankShare {
-  std::int64_t rank;
+  std::int64_t rank = 0;
   std::optional<Window> window;
   std::vector<Measurement> measurements;
-  std::vector<CommCall> calls;  ///< all of the trace, in order of begin
-  bool calls_known = true;      ///< false: the rank comes from a report, which does not carry its calls
+  std::vector<std::string> groups;  ///< names of process groups; empty: unknown
+  std::vector<CommCall> calls;      ///< all of the trace, in order of begin
+  bool calls_known = true;          ///< false: the rank comes from a report, which does not carry its calls
 };
 
 /// The run's value of every metric: means over ranks, and the metrics that need several ranks

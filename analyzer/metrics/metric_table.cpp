@@ -6,9 +6,11 @@
 #include "analyzer/metrics/collectives.hpp"
 #include "analyzer/metrics/copies.hpp"
 #include "analyzer/metrics/host.hpp"
+#include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/occupancy.hpp"
 #include "analyzer/metrics/rows.hpp"
 #include "analyzer/metrics/steps.hpp"
+#include "analyzer/metrics/sums.hpp"
 
 namespace traceweir::metrics {
 namespace {
@@ -139,6 +141,7 @@ std::vector<Metric> expanded() {
 }
 
 Value value_of(const Metric& metric, const RankView& view) {
+  if (view.timeline->sums) return value_from_sums(*view.timeline->sums, metric);
   if (!view.window) return NotMeasured::no_gpu_work;
   return metric.of_rank != nullptr ? metric.of_rank(view) : metric.of_kind(view, *metric.kind);
 }
@@ -167,16 +170,31 @@ Measurement measurement_of(const MetricInfo& info, const Value& value) {
   return measurement;
 }
 
+Measurement in_base_unit(Measurement measurement) {
+  const BaseUnit base = base_of(measurement.unit);
+  const bool stays = base.factor == 1 && base.divisor == 1;
+  if (measurement.value && !stays) measurement.value = as_double(*measurement.value) * base.factor / base.divisor;
+  measurement.unit = base.unit;
+  return measurement;
+}
+
 RankMeasures measure(const RankView& view) {
   RankMeasures measures;
   measures.window = view.window;
   for (const DeviceView& device : view.devices) measures.devices.push_back(device.times);
   for (const Metric& metric : metric_table())
     if (metric.one_rank()) measures.measurements.push_back(measurement_of(metric.info, value_of(metric, view)));
+  for (const timeline::StatedMetric& stated : view.timeline->stated)
+    measures.measurements.push_back({stated.id, stated.value, stated.unit, stated.better, std::nullopt});
   measures.steps = step_values(view);
-  measures.kernels = kernel_rows(view);
-  measures.collectives = collective_rows(view);
+  const auto& sums = view.timeline->sums;
+  measures.kernels = sums ? kernel_rows_from_sums(*sums) : kernel_rows(view);
+  measures.collectives = sums ? collective_rows_from_sums(*sums) : collective_rows(view);
   measures.phases = phase_rows(view);
+  // From here on the catalogue is complete; what follows is named by the trace.
+
+  for (Measurement& named : phase_shares(view, measures.phases)) measures.measurements.push_back(std::move(named));
+  for (Measurement& named : counter_means(view)) measures.measurements.push_back(std::move(named));
   return measures;
 }
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "analyzer/metrics/metric_table.hpp"
-#include "analyzer/metrics/rank_view.hpp"
+#include "analyzer/metrics/named.hpp"
 
 namespace traceweir::metrics {
 namespace {
@@ -26,7 +27,7 @@ std::map<std::string_view, Group> groups_of(std::span<const RankShare> ranks) {
   std::map<std::string_view, Group> groups;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const CommCall& call : ranks[rank].calls) {
-      Group& group = groups[call.group];
+      Group& group = groups[ranks[rank].groups[call.group]];
       if (group.empty() || group.back().rank != rank) group.push_back({rank, {}});
       group.back().calls.push_back(&call);
     }
@@ -87,14 +88,27 @@ bool orders_agree(const Group& group) {
   return true;
 }
 
+/// The member whose call is the only shortest one and comes after the only longest compute, or nothing.
+std::optional<std::size_t> last_to_arrive(const Calls& matched) {
+  const auto shorter = [](const CommCall* a, const CommCall* b) { return a->duration < b->duration; };
+  const auto less_compute = [](const CommCall* a, const CommCall* b) { return a->compute_before < b->compute_before; };
+  const auto last = std::min_element(matched.begin(), matched.end(), shorter);
+  if (last != std::max_element(matched.begin(), matched.end(), less_compute)) return std::nullopt;
+  for (auto other = matched.begin(); other != matched.end(); ++other)
+    if (other != last && (!shorter(*last, *other) || !less_compute(*other, *last))) return std::nullopt;
+  return static_cast<std::size_t>(last - matched.begin());
+}
+
 /// Adds one matched call, if it starts inside every rank's window.
 void add_match(RunMatches& matches, const Group& group, const Calls& matched) {
   if (matched.empty() || !std::all_of(matched.begin(), matched.end(), [](const CommCall* c) { return c->in_window; }))
     return;
   const CommCall* shortest = *std::min_element(
       matched.begin(), matched.end(), [](const CommCall* a, const CommCall* b) { return a->duration < b->duration; });
-  KindMatches& kind = matches[static_cast<std::size_t>(shortest->kind)];
+  KindMatches& kind = matches.kinds[static_cast<std::size_t>(shortest->kind)];
   ++kind.matched;
+  ++matches.matched;
+  if (const auto last = last_to_arrive(matched)) ++matches.last_to_arrive[group[*last].rank];
   kind.transfer.add(shortest->duration.count());
   for (std::size_t i = 0; i < group.size(); ++i) {
     kind.own[group[i].rank].add(matched[i]->duration.count());
@@ -112,12 +126,12 @@ void add_group(RunMatches& matches, Group& group) {
     return;
   }
   for (const Member& member : group)
-    for (const CommCall* call : member.calls) matches[static_cast<std::size_t>(call->kind)].unmatched = true;
+    for (const CommCall* call : member.calls) matches.kinds[static_cast<std::size_t>(call->kind)].unmatched = true;
 }
 
 /// Why the kind has no matches, or nothing.
 std::optional<NotMeasured> nothing_of(const RunView& run, Collective kind) {
-  const KindMatches& matches = run.matches[static_cast<std::size_t>(kind)];
+  const KindMatches& matches = run.matches.of(kind);
   if (matches.matched > 0) return std::nullopt;
   return matches.seen && matches.unmatched ? NotMeasured::untrusted_data : NotMeasured::no_comm;
 }
@@ -223,35 +237,57 @@ RunValue value_of(const Metric& metric, const RunView& run) {
   return {has_calls(run.ranks, *metric.kind) ? NotMeasured::ranks_apart : NotMeasured::no_comm, {}};
 }
 
+/// The metrics of the job's own that any rank gives, in the order in which they are first seen.
+std::vector<MetricInfo> custom_infos(std::span<const RankShare> ranks) {
+  std::vector<MetricInfo> infos;
+  std::set<std::string_view> seen;
+  for (const RankShare& rank : ranks)
+    for (const Measurement& row : rank.measurements)
+      if (is_custom(row.metric) && seen.insert(row.metric).second)
+        infos.push_back({row.metric, row.unit, row.better, {}});
+  return infos;
+}
+
+/// Over the ranks as our own; where a rank gives another unit a mean would be of nothing.
+RunValue custom_over_ranks(const MetricInfo& info, std::span<const RankShare> ranks) {
+  const bool units_agree = std::all_of(ranks.begin(), ranks.end(), [&](const RankShare& rank) {
+    const Measurement* row = find(rank, info.id);
+    return row == nullptr || row->unit == info.unit;
+  });
+  if (!units_agree) return {NotMeasured::untrusted_data, {}};
+  return over_ranks(info, ranks);
+}
+
 }  // namespace
 
 RunMatches match_calls(std::span<const RankShare> ranks) {
   RunMatches matches;
-  for (KindMatches& kind : matches) {
+  matches.last_to_arrive.resize(ranks.size());
+  for (KindMatches& kind : matches.kinds) {
     kind.own.resize(ranks.size());
     kind.own_transfer.resize(ranks.size());
   }
   for (const RankShare& rank : ranks)
     for (const CommCall& call : rank.calls)
-      if (call.in_window) matches[static_cast<std::size_t>(call.kind)].seen = true;
+      if (call.in_window) matches.kinds[static_cast<std::size_t>(call.kind)].seen = true;
   for (auto& [name, group] : groups_of(ranks)) add_group(matches, group);
   return matches;
 }
 
 RunValue kind_transfer_mean(const RunView& run, Collective kind) {
   if (const auto reason = nothing_of(run, kind)) return {*reason, {}};
-  const KindMatches& matches = run.matches[static_cast<std::size_t>(kind)];
+  const KindMatches& matches = run.matches.of(kind);
   return {matches.transfer.as_double() / static_cast<double>(matches.matched), {}};
 }
 
 RunValue kind_matched_calls(const RunView& run, Collective kind) {
   if (const auto reason = nothing_of(run, kind)) return {*reason, {}};
-  return {run.matches[static_cast<std::size_t>(kind)].matched, {}};
+  return {run.matches.of(kind).matched, {}};
 }
 
 RunValue kind_wait_share(const RunView& run, Collective kind) {
   if (const auto reason = nothing_of(run, kind)) return {*reason, {}};
-  const KindMatches& matches = run.matches[static_cast<std::size_t>(kind)];
+  const KindMatches& matches = run.matches.of(kind);
   std::vector<double> by_rank;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
     const double own = matches.own[rank].as_double();
@@ -263,30 +299,25 @@ RunValue kind_wait_share(const RunView& run, Collective kind) {
 RunValue compute_skew(const RunView& run) { return skew(run, "gpu.compute"); }
 RunValue step_skew(const RunView& run) { return skew(run, "step.time_p50"); }
 
-RankShare share_of(const RankView& view, const RankMeasures& measures, std::int64_t rank) {
-  RankShare share{rank, measures.window, measures.measurements, {}, true};
-  for (const timeline::Work& work : view.timeline->work) {
-    // A peer copy is one rank's own: no other rank takes part in it as in a collective.
-    if (work.kind != timeline::WorkKind::comm || work.source == timeline::WorkSource::memcpy) continue;
-    CommCall call{work.collective, {}, std::nullopt, work.begin, work.end - work.begin, false};
-    call.in_window = view.window && view.window->span.contains(work.begin);
-    if (work.message != timeline::none) {
-      call.group = view.timeline->messages[work.message].group;
-      call.sequence = view.timeline->messages[work.message].sequence;
-    }
-    share.calls.push_back(std::move(call));
-  }
-  return share;
+std::vector<RunMeasurement> measure_run(std::span<const RankShare> ranks) {
+  return measure_matched(RunView{ranks, match_calls(ranks)});
 }
 
-std::vector<RunMeasurement> measure_run(std::span<const RankShare> ranks) {
+std::vector<RunMeasurement> measure_matched(const RunView& run) {
+  const std::span<const RankShare> ranks = run.ranks;
   std::vector<RunMeasurement> measured;
   if (ranks.empty()) return measured;
   const bool comparable = kinds_agree(ranks);
-  const RunView run{ranks, match_calls(ranks)};
   for (const Metric& metric : metric_table()) {
     const RunValue value = comparable ? value_of(metric, run) : RunValue{NotMeasured::untrusted_data, {}};
     measured.push_back(run_measurement(metric.info, value, ranks));
+  }
+  for (const MetricInfo& info : custom_infos(ranks))
+    measured.push_back(run_measurement(info, custom_over_ranks(info, ranks), ranks));
+  for (RunMeasurement& named : named_of_run(ranks)) {
+    if (!comparable)
+      named = run_measurement(*family_member(named.mean.metric), {NotMeasured::untrusted_data, {}}, ranks);
+    measured.push_back(std::move(named));
   }
   return measured;
 }

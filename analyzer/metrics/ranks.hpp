@@ -23,7 +23,14 @@ struct KindMatches {
   bool seen = false;              ///< any rank has calls of this kind in its window
   bool unmatched = false;         ///< a group with calls of this kind could not be matched
 };
-using RunMatches = std::array<KindMatches, std::size(timeline::collectives)>;
+struct RunMatches {
+  std::array<KindMatches, std::size(timeline::collectives)> kinds;  ///< by Collective
+  std::int64_t matched = 0;                                         ///< of all kinds
+  /// Per rank of the run: matched calls that were the shortest there, after the longest compute. Ties are nobody's.
+  std::vector<std::int64_t> last_to_arrive;
+
+  [[nodiscard]] const KindMatches& of(timeline::Collective kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+};
 
 /// Matches the ranks' calls per process group: by sequence number where all calls of the group have distinct ones, else
 /// by order if counts (and kinds) agree, else not at all. A named group spans the ranks that have calls of it; calls
@@ -31,11 +38,14 @@ using RunMatches = std::array<KindMatches, std::size(timeline::collectives)>;
 /// Cost: O(calls log calls).
 RunMatches match_calls(std::span<const RankShare> ranks);
 
-/// The several ranks of a run. Shape: two or more.
+/// The ranks of a run. Outlived by them.
 struct RunView {
   std::span<const RankShare> ranks;
   RunMatches matches;
 };
+
+/// As measure_run(ranks), of a run whose calls are matched.   Shape: empty where there is no rank.
+std::vector<RunMeasurement> measure_matched(const RunView& run);
 
 /// A value of the run, with each rank's own where it has one (else empty).
 struct RunValue {

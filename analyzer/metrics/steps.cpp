@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "analyzer/metrics/coverage.hpp"
 #include "analyzer/metrics/statistics.hpp"
 
 namespace traceweir::metrics {
@@ -74,33 +75,6 @@ Value step_time_quantile(const RankView& view, double p) {
   std::sort(periods.begin(), periods.end());
   return quantile(periods, p);
 }
-
-/// How much of a set lies in an interval, in O(log parts).
-class Coverage {
- public:
-  explicit Coverage(const timeline::IntervalSet& set) : parts_(set.parts()) {
-    before_.reserve(parts_.size());
-    Nanos total{};
-    for (const Interval& part : parts_) {
-      before_.push_back(total);
-      total += part.length();
-    }
-  }
-
-  [[nodiscard]] Nanos within(Interval interval) const { return until(interval.end) - until(interval.begin); }
-
- private:
-  [[nodiscard]] Nanos until(Nanos t) const {
-    const auto after = std::upper_bound(parts_.begin(), parts_.end(), t,
-                                        [](Nanos point, const Interval& part) { return point < part.begin; });
-    if (after == parts_.begin()) return {};
-    const auto index = static_cast<std::size_t>(after - parts_.begin()) - 1;
-    return before_[index] + (std::min(t, parts_[index].end) - parts_[index].begin);
-  }
-
-  std::span<const Interval> parts_;
-  std::vector<Nanos> before_;
-};
 
 struct DeviceCoverage {
   explicit DeviceCoverage(const DeviceView& device)

@@ -7,10 +7,15 @@
 namespace traceweir::report {
 namespace {
 
-/// How deep the brackets of a JSON text nest. Text that is no JSON gives some number.
-std::size_t depth_of(std::string_view text) {
+/// What a JSON text would cost, told without parsing it. Text that is no JSON gives some numbers.
+struct Cost {
+  std::size_t depth = 0;   ///< how deep the brackets nest
+  std::size_t values = 0;  ///< commas, colons and brackets: not fewer than half of the values
+};
+
+Cost cost_of(std::string_view text) {
+  Cost cost;
   std::size_t depth = 0;
-  std::size_t deepest = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -20,17 +25,21 @@ std::size_t depth_of(std::string_view text) {
       continue;
     }
     if (c == '"') in_string = true;
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ',' || c == ':') ++cost.values;
+    if (c == '[' || c == '{') cost.depth = std::max(cost.depth, ++depth), ++cost.values;
     if ((c == ']' || c == '}') && depth > 0) --depth;
   }
-  return deepest;
+  return cost;
 }
 
 }  // namespace
 
 Result<nlohmann::json> parse_bounded(std::string_view text) {
-  if (depth_of(text) > json_depth_max)
+  const Cost cost = cost_of(text);
+  if (cost.depth > json_depth_max)
     return traceweir::fail(ErrorCode::bad_body, fmt::format("nested deeper than {} levels", json_depth_max));
+  if (cost.values > json_values_max)
+    return traceweir::fail(ErrorCode::bad_body, fmt::format("more than {} values", json_values_max));
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {

@@ -19,6 +19,9 @@ namespace traceweir::report {
 /// Nesting that a document may have. A deeper one is refused before it is parsed: its value could not be copied or
 /// written without overflowing the stack.
 inline constexpr std::size_t json_depth_max = 64;
+/// Commas, colons and brackets that a document may have: a parsed value takes up to 100 bytes, whatever its text does.
+/// A report of a thousand ranks has about two million.
+inline constexpr std::size_t json_values_max = 4'000'000;
 
 /// Parses text whose depth is bounded.
 /// Errors: bad_body (too deep, or not JSON, with the byte).

@@ -52,7 +52,7 @@ Result<Report> merged(std::span<const Report> reports) {
   }
   run.ranks = ranks_of(reports);
   std::vector<metrics::RankShare> shares;
-  for (const RankReport& rank : run.ranks) shares.push_back({rank.rank, rank.window, rank.measurements, {}, false});
+  for (const RankReport& rank : run.ranks) shares.push_back({rank.rank, rank.window, rank.measurements, {}, {}, false});
   run.measurements = metrics::measure_run(shares);
   fit(run);
   return run;

@@ -69,6 +69,9 @@ std::string gpus_text(const EnvironmentFacts& environment) {
 }
 
 std::string window_text(const RankReport& rank) {
+  const bool measured = std::any_of(rank.measurements.begin(), rank.measurements.end(),
+                                    [](const Measurement& row) { return row.value.has_value(); });
+  if (!rank.window && measured) return "none: what is given tells how much, not when";
   if (!rank.window) return "none: no GPU work in this trace";
   const metrics::Window& window = *rank.window;
   std::string text = fmt::format("{}, {}", word(window.kind), human(window.span.length()));
@@ -244,13 +247,15 @@ Facts other_facts(const RankReport& rank) {
                  {"launches", measured_text(rank, {{"kernels a step", "launch.count_per_step"},
                                                    {"median kernel", "launch.kernel_p50"},
                                                    {"median delay", "launch.delay_p50"}})}};
+  for (const Measurement& row : rank.measurements)
+    if (is_custom(row.metric) && row.value) facts.emplace_back(row.metric, human(*row.value, row.unit));
   facts.erase(std::remove_if(facts.begin(), facts.end(), [](const auto& fact) { return fact.second.empty(); }),
               facts.end());
   return facts;
 }
 
 Grid kernel_grid(const RankReport& rank, std::size_t rows_max) {
-  Grid grid{{"kernel", "kind", "calls", "total", "of the window"}, {}, 2};
+  Grid grid{{"kernel", "kind", "calls", "total", rank.window ? "of the window" : "of the kernels"}, {}, 2};
   for (const metrics::KernelRow& row : rank.kernels) {
     if (grid.rows.size() == rows_max) break;
     const bool rest = &row == &rank.kernels.back() && row.name == rest_word;

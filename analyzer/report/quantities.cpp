@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 namespace traceweir::report {
 namespace {
@@ -54,19 +55,11 @@ std::size_t byte_of(std::string_view text, std::size_t index) {
 }  // namespace
 
 std::string human(double value, Unit unit) {
-  switch (unit) {
-    case Unit::ratio:
-      return percent(value);
-    case Unit::ns:
-      return scaled(value, time_scales);
-    case Unit::count:
-      return digits(value);
-    case Unit::bytes:
-      return scaled(value, byte_scales);
-    case Unit::gb_per_s:
-      return digits(value) + " GB/s";
-  }
-  return digits(value);
+  if (unit == Unit::ratio) return percent(value);
+  if (unit == Unit::ns) return scaled(value, time_scales);
+  if (unit == Unit::bytes) return scaled(value, byte_scales);
+  if (unit == Unit::count) return digits(value);
+  return digits(value) + " " + std::string(word(unit));
 }
 
 std::string human(const Number& value, Unit unit) { return human(as_double(value), unit); }

@@ -43,19 +43,27 @@ std::string metric_of(const Node& node) {
   return id;
 }
 
+/// One of the units that we measure in; others come with metrics of the job's own only.
+std::optional<Unit> own_unit_of(std::string_view text) {
+  for (const Unit& unit : {Unit::ratio, Unit::ns, Unit::count, Unit::bytes, Unit::gb_per_s})
+    if (word(unit) == text) return unit;
+  return std::nullopt;
+}
+
 Measurement measurement_of(const Node& node) {
   Measurement out;
   out.metric = metric_of(node["metric"]);
-  out.unit = node["unit"].word(&unit_of);
+  out.unit = node["unit"].word(is_custom(out.metric) ? &unit_of : &own_unit_of);
   out.better = node["better"].word(&better_of);
   if (!node["value"].is_null()) out.value = node["value"].number();
   if (!node["not_measured"].is_null()) out.not_measured = node["not_measured"].word(&not_measured_of);
   if (out.value.has_value() == out.not_measured.has_value())
     node["value"].fail("either a value or not_measured is needed");
-  const bool counts_something = out.unit != Unit::ratio;
+  const bool counts_something = out.unit != Unit::ratio && !is_custom(out.metric);
   if (out.value && counts_something && as_double(*out.value) < 0) node["value"].fail("below 0");
-  const MetricInfo* info = find_metric(out.metric);
-  if (info != nullptr && info->unit != out.unit)
+  const MetricInfo* listed = find_metric(out.metric);
+  const auto info = listed != nullptr ? std::optional(*listed) : family_member(out.metric);
+  if (info && info->unit != out.unit)
     node["unit"].fail(fmt::format("{} is measured in {}", out.metric, word(info->unit)));
   return out;
 }
@@ -298,6 +306,9 @@ Result<Report> from_json(std::string_view text) {
   std::optional<Error> problem;
   Report report = report_of(Node(document, problem));
   if (problem) return tl::unexpected(std::move(*problem));
+  if (text.size() > report_bytes_for(report.ranks.size()))
+    return fail(ErrorCode::bad_body, fmt::format("a report of {} ranks of more than {} bytes", report.ranks.size(),
+                                                 report_bytes_for(report.ranks.size())));
   return report;
 }
 

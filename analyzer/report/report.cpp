@@ -11,6 +11,8 @@
 #include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
 #include "analyzer/findings/find.hpp"
+#include "analyzer/findings/run_advice.hpp"
+#include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/rank_view.hpp"
 #include "analyzer/report/rest.hpp"
 
@@ -28,21 +30,19 @@ std::optional<std::int64_t> stated_rank(const Timeline& timeline) {
   return timeline.rank;
 }
 
-/// The rank of every timeline: what it states, else the lowest free numbers in order.
-Result<std::vector<std::int64_t>> rank_numbers(std::span<const Timeline> timelines) {
+/// The number of every rank: what it states, else the lowest free numbers in order.
+Result<void> number(std::vector<MeasuredRank>& ranks) {
   std::set<std::int64_t> taken;
-  for (const Timeline& timeline : timelines)
-    if (const auto rank = stated_rank(timeline); rank && !taken.insert(*rank).second)
-      return fail(ErrorCode::usage, fmt::format("two of the traces are of rank {}", *rank));
-  std::vector<std::int64_t> ranks;
+  for (const MeasuredRank& rank : ranks)
+    if (rank.stated && !taken.insert(*rank.stated).second)
+      return fail(ErrorCode::usage, fmt::format("two of the traces are of rank {}", *rank.stated));
   std::int64_t free = 0;
-  for (const Timeline& timeline : timelines) {
-    const auto rank = stated_rank(timeline);
-    if (!rank)
+  for (MeasuredRank& rank : ranks) {
+    if (!rank.stated)
       while (!taken.insert(free).second) ++free;
-    ranks.push_back(rank.value_or(free));
+    rank.report.rank = rank.share.rank = rank.stated.value_or(free);
   }
-  return ranks;
+  return {};
 }
 
 std::string first_known(const std::string& given, const std::string& otherwise) {
@@ -80,11 +80,10 @@ std::vector<DeviceReport> devices_of(const RankView& view, const findings::Attri
 }
 
 /// One rank, measured through its view.
-RankReport rank_of(const RankView& view, metrics::RankMeasures measures, const TraceFacts& facts, std::int64_t rank) {
+RankReport rank_of(const RankView& view, metrics::RankMeasures measures, const TraceFacts& facts) {
   const Timeline& timeline = *view.timeline;
   findings::Attribution attribution = findings::attribute(view);
   RankReport out;
-  out.rank = rank;
   out.world_size = std::clamp<std::int64_t>(timeline.world_size.value_or(0), 0, rank_stated_max + 1);
   out.trace = trace_of(facts, timeline.source);
   out.environment = environment_of(view);
@@ -102,30 +101,54 @@ RankReport rank_of(const RankView& view, metrics::RankMeasures measures, const T
 
 }  // namespace
 
-Result<Report> report_of(std::span<const Timeline> timelines, std::span<const TraceFacts> facts,
-                         const metrics::MeasureOptions& options) {
-  TRACEWEIR_ASSERT(timelines.size() == facts.size());
-  TRACEWEIR_TRY(ranks, rank_numbers(timelines));
+Result<MeasuredRank> measure_rank(const Timeline& timeline, const TraceFacts& facts,
+                                  const metrics::MeasureOptions& options) {
+  TRACEWEIR_TRY(view, metrics::view_of(timeline, options));
+  metrics::RankMeasures measures = metrics::measure(view);
+  MeasuredRank rank;
+  rank.stated = stated_rank(timeline);
+  rank.share = metrics::share_of(view, measures, 0);
+  rank.report = rank_of(view, std::move(measures), facts);
+  cut_lists(rank.report, ListLimits{});
+  return rank;
+}
+
+Result<Report> report_of_ranks(std::vector<MeasuredRank> ranks) {
+  if (ranks.size() > ranks_max)
+    return fail(ErrorCode::usage, fmt::format("{} ranks; a run has at most {}", ranks.size(), ranks_max));
+  TRACEWEIR_TRY_VOID(number(ranks));
+  std::sort(ranks.begin(), ranks.end(),
+            [](const MeasuredRank& a, const MeasuredRank& b) { return a.report.rank < b.report.rank; });
   Report report;
   report.analyzer_version = version;
   report.classifier = classifier_version;
   std::vector<metrics::RankShare> shares;
-  for (std::size_t i = 0; i < timelines.size(); ++i) {
-    TRACEWEIR_TRY(view, metrics::view_of(timelines[i], options));
-    metrics::RankMeasures measures = metrics::measure(view);
-    shares.push_back(metrics::share_of(view, measures, ranks[i]));
-    report.ranks.push_back(rank_of(view, std::move(measures), facts[i], ranks[i]));
+  for (MeasuredRank& rank : ranks) {
+    shares.push_back(std::move(rank.share));
+    report.ranks.push_back(std::move(rank.report));
   }
-  // From here on no timeline is looked at any more.
-
-  std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  std::sort(report.ranks.begin(), report.ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  report.measurements = metrics::measure_run(shares);
+  const metrics::RunView run{shares, metrics::match_calls(shares)};
+  report.measurements = metrics::measure_matched(run);
+  report.findings = findings::find_in_run(run, report.measurements);
   fit(report);
   return report;
 }
 
+Result<Report> report_of(std::span<const Timeline> timelines, std::span<const TraceFacts> facts,
+                         const metrics::MeasureOptions& options) {
+  TRACEWEIR_ASSERT(timelines.size() == facts.size());
+  std::vector<MeasuredRank> ranks;
+  for (std::size_t i = 0; i < timelines.size(); ++i) {
+    TRACEWEIR_TRY(rank, measure_rank(timelines[i], facts[i], options));
+    ranks.push_back(std::move(rank));
+  }
+  return report_of_ranks(std::move(ranks));
+}
+
 std::span<const MetricInfo> catalog() { return metrics::catalog(); }
+
+std::span<const MetricInfo> families() { return metrics::families(); }
+std::optional<MetricInfo> family_member(std::string_view id) { return metrics::family_member(id); }
 
 const MetricInfo* find_metric(std::string_view id) {
   static const std::map<std::string_view, const MetricInfo*> rows = [] {

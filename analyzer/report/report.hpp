@@ -20,8 +20,16 @@
 namespace traceweir::report {
 
 inline constexpr std::string_view schema_word = "traceweir.report/1";
-/// A larger report is refused by the service; report_of cuts its lists (with `rest` rows) to stay below.
-inline constexpr std::size_t report_bytes_max = std::size_t{1} << 20;
+/// What a report of so many ranks may take: 1 MiB up to 8 ranks, and 24 KiB for each rank more, which is what its
+/// measurements, devices and findings need. report_of cuts the lists (with `rest` rows) to stay below.
+constexpr std::size_t report_bytes_for(std::size_t ranks) {
+  constexpr std::size_t ranks_in_full = 8, bytes_in_full = std::size_t{1} << 20, bytes_per_rank = std::size_t{24} << 10;
+  return bytes_in_full + (ranks > ranks_in_full ? (ranks - ranks_in_full) * bytes_per_rank : 0);
+}
+/// A run has no more ranks than this.
+inline constexpr std::size_t ranks_max = 2048;
+/// A larger text is refused unread.
+inline constexpr std::size_t report_bytes_max = report_bytes_for(ranks_max);
 
 /// The file that a rank was read from.
 struct TraceFacts {
@@ -73,6 +81,23 @@ struct Report {
   std::vector<Finding> findings;                      ///< of the run (not of one rank)
 };
 
+/// One rank, measured and cut to its lists' limits. The timeline that it was measured from is not needed any more.
+struct MeasuredRank {
+  std::optional<std::int64_t> stated;  ///< the rank that the trace states
+  RankReport report;                   ///< without its number, which the run gives
+  metrics::RankShare share;
+};
+
+/// Measures one rank.
+/// Errors: usage (a window that the trace does not have).   Thread: any; ranks may be measured side by side.
+Result<MeasuredRank> measure_rank(const timeline::Timeline& timeline, const TraceFacts& facts,
+                                  const metrics::MeasureOptions& options = {});
+
+/// Puts the ranks of a run together.
+/// Shape:  numbered as they state; those that do not state a rank take the lowest free numbers in order.
+/// Errors: usage (two of one rank; more than ranks_max).
+Result<Report> report_of_ranks(std::vector<MeasuredRank> ranks);
+
 /// Measures timelines and puts them together: the whole analyzer behind the readers.
 /// Shape:  ranks numbered as `timeline.rank` says; those that do not say take the lowest free numbers in order.
 /// Errors: usage (a window that the trace does not have; two timelines with one rank).
@@ -85,7 +110,7 @@ Result<Report> report_of(std::span<const timeline::Timeline> timelines, std::spa
 /// Errors: bad_body (no report, or reports of different classifiers, whose numbers mean different things).
 Result<Report> merged(std::span<const Report> reports);
 
-/// JSON of the report: schema traceweir.report/1, keys in the order of the contract, at most report_bytes_max.
+/// JSON of the report: schema traceweir.report/1, keys in the order of the contract, at most report_bytes_for(ranks).
 /// Shape: one line without `indent`, else indented by that many spaces.
 std::string to_json(const Report& report, int indent = -1);
 
@@ -104,5 +129,10 @@ std::string to_markdown(const Report& report);
 std::span<const MetricInfo> catalog();
 /// The row of a metric, or nullptr.
 const MetricInfo* find_metric(std::string_view id);
+
+/// Metrics that a trace names, a row per family (`phase.NAME.share`).
+std::span<const MetricInfo> families();
+/// The row of a family's member (`phase.forward.share`), or nothing.
+std::optional<MetricInfo> family_member(std::string_view id);
 
 }  // namespace traceweir::report

@@ -146,6 +146,22 @@ ListLimits smaller(const ListLimits& limits) {
 
 bool at_the_end(const ListLimits& limits) { return limits.kernels == 0; }
 
+/// Where the cutting starts: full lists up to 8 ranks, beyond that in proportion, since all share one budget.
+ListLimits first_limits(std::size_t ranks) {
+  constexpr std::size_t ranks_in_full = 8;
+  ListLimits limits;
+  if (ranks <= ranks_in_full) return limits;
+  const auto share = [ranks](std::size_t limit, std::size_t least) {
+    return std::max(least, limit * ranks_in_full / ranks);
+  };
+  constexpr std::size_t least = 8;
+  return {.kernels = share(limits.kernels, kernels_kept_min),
+          .terms = share(limits.terms, least),
+          .collectives = share(limits.collectives, least),
+          .phases = share(limits.phases, least),
+          .steps = share(limits.steps, least)};
+}
+
 }  // namespace
 
 void cut_lists(RankReport& rank, const ListLimits& limits) {
@@ -160,9 +176,9 @@ void cut_lists(RankReport& rank, const ListLimits& limits) {
 }
 
 void fit(Report& report) {
-  ListLimits limits;
+  ListLimits limits = first_limits(report.ranks.size());
   for (RankReport& rank : report.ranks) cut_lists(rank, limits);
-  while (to_json(report).size() > report_bytes_max && !at_the_end(limits)) {
+  while (to_json(report).size() > report_bytes_for(report.ranks.size()) && !at_the_end(limits)) {
     limits = smaller(limits);
     for (RankReport& rank : report.ranks) cut_lists(rank, limits);
   }

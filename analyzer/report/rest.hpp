@@ -1,5 +1,5 @@
-// For: cutting the lists of a report so that it stays below report_bytes_max, without losing a nanosecond: what is cut
-// is added up in `rest` rows. Not for: choosing what is measured.
+// For: cutting the lists of a report so that it stays below report_bytes_for(ranks), without losing a nanosecond: what
+// is cut is added up in `rest` rows. Not for: choosing what is measured.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ inline constexpr std::size_t devices_listed_max = 64;
 /// steps:            every n-th is kept, evenly; the first always.
 void cut_lists(RankReport& rank, const ListLimits& limits);
 
-/// Cuts the lists of all ranks evenly until the report fits into report_bytes_max, or nothing is left to cut.
+/// Cuts the lists of all ranks evenly (more than 8 ranks share what 8 have) until the report fits into
+/// report_bytes_for(ranks), or nothing is left to cut.
 void fit(Report& report);
 
 }  // namespace traceweir::report

@@ -197,15 +197,39 @@ Json json_of(const RankReport& rank) {
   return out;
 }
 
-}  // namespace
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string to_json(const Report& report, int indent) {
+Json head_of(const Report& report) {
   Json out;
   out["schema"] = schema_word;
   out["analyzer"] = {{"version", report.analyzer_version}, {"classifier", report.classifier}};
+  return out;
+}
+
+Json run_of(const Report& report) {
+  return {{"measurements", list_of(report.measurements)}, {"findings", list_of(report.findings)}};
+}
+
+std::string indented(const Report& report, int indent) {
+  Json out = head_of(report);
   out["ranks"] = list_of(report.ranks);
-  out["run"] = {{"measurements", list_of(report.measurements)}, {"findings", list_of(report.findings)}};
+  out["run"] = run_of(report);
   return out.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_json(const Report& report, int indent) {
+  if (indent >= 0) return indented(report, indent);
+  // Rank by rank: a thousand of them as one document in memory would take ten times the text.
+  std::string text = dumped(head_of(report));
+  text.back() = ',';
+  text += "\"ranks\":[";
+  for (const RankReport& rank : report.ranks) {
+    if (&rank != &report.ranks.front()) text += ',';
+    text += dumped(json_of(rank));
+  }
+  return text + "],\"run\":" + dumped(run_of(report)) + "}";
 }
 
 }  // namespace traceweir::report

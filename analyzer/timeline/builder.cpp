@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analyzer/core/assert.hpp"
@@ -115,6 +116,27 @@ void TimelineBuilder::add(const RangeRow& row) {
                            .kind = row.kind});
 }
 
+std::uint32_t TimelineBuilder::counter(std::string_view name, DeviceIndex device) {
+  if (device == no_device) return none;
+  const auto next = static_cast<std::uint32_t>(rows_->series.size());
+  const auto known = rows_->series_by_name.find({clean_text(name), device});
+  if (known != rows_->series_by_name.end()) return known->second;
+  if (next == counters_max) return none;
+  rows_->series.push_back({.name = clean_text(name), .device = device, .samples = {}});
+  rows_->series_by_name.emplace(std::pair(clean_text(name), device), next);
+  return next;
+}
+
+void TimelineBuilder::add(const SampleRow& row) {
+  if (row.counter == none || !in_range(row.at) || !std::isfinite(row.value))
+    return rows_->note(FindingCode::invalid_text, "a counter's sample that is no number, or of one too many", 1);
+  TRACEWEIR_ASSERT(row.counter < rows_->series.size());
+  Series& series = rows_->series[row.counter];
+  if (series.seen++ % rows_->stride != 0) return;
+  series.samples.push_back({row.at, row.value});
+  if (++rows_->sample_count >= samples_max) rows_->thin_series();
+}
+
 void TimelineBuilder::note(FindingCode code, std::string_view example, std::int64_t count) {
   rows_->note(code, example, count);
 }
@@ -126,6 +148,7 @@ Timeline TimelineBuilder::finish() && {
   rows.sort_work();
   rows.drop_duplicates();
   rows.keep_devices_with_work();
+  rows.take_counters();
   // From here on the work is what it will be; what follows refers to it by index.
 
   rows.join_calls();
@@ -144,6 +167,8 @@ Timeline TimelineBuilder::finish() && {
   out.world_size = world_size;
   out.graph_mode = graph_mode;
   out.step_naming = step_naming;
+  out.stated = std::move(stated);
+  out.sums = std::move(sums);
   *this = TimelineBuilder{};
   return out;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/timeline/timeline.hpp"
 
@@ -45,6 +46,18 @@ struct RangeRow {
   RangeKind kind = RangeKind::user;
 };
 
+/// A sample of a hardware counter. Of one series they may come in any order.
+struct SampleRow {
+  Nanos at;
+  std::uint32_t counter = none;  ///< what TimelineBuilder::counter returned
+  double value = 0;
+};
+
+/// Counters of one rank, each on each device; what is beyond is left out and counted.
+inline constexpr std::size_t counters_max = 1024;
+/// Samples of one rank. Where there are more, every second is dropped, evenly over each series, as often as needed.
+inline constexpr std::size_t samples_max = std::size_t{1} << 22;
+
 /// Collects the rows of one rank (one process).
 /// Thread: one at a time.
 class TimelineBuilder {
@@ -66,9 +79,13 @@ class TimelineBuilder {
   /// Stores metadata of a collective; equal ones share an index.
   std::uint32_t message(const Message& message);
 
+  /// The counter of this name on a device; `none`: one too many.
+  std::uint32_t counter(std::string_view name, DeviceIndex device);
+
   void add(const WorkRow& row);
   void add(const CallRow& row);
   void add(const RangeRow& row);
+  void add(const SampleRow& row);
 
   /// Counts an oddity, with an example for a person (cleaned; the first 3 are kept; empty: none).
   void note(FindingCode code, std::string_view example = {}, std::int64_t count = 1);
@@ -81,16 +98,18 @@ class TimelineBuilder {
   GraphMode graph_mode = GraphMode::none;
   StepNaming step_naming = StepNaming::profiler_step;
   bool has_host_calls = false;
+  std::vector<StatedMetric> stated;
+  std::optional<Sums> sums;
 
   [[nodiscard]] bool has_work() const;
 
   /// The Timeline of all rows added. The builder is empty afterwards.
   /// Drops and counts: rows with end < start (negative_duration), exact duplicates of work (duplicate_events: device,
   /// stream, begin, end, name, correlation), work with begin = end = 0 (zero_timestamps), rows with a time beyond
-  /// ±2^62 ns and work of more than 4096 devices (invalid_text). Counts orphan_kernels, where has_host_calls: any work
-  /// without a launching call.
-  /// Shape: the difference of any two times is a valid Nanos; sums of many are not bounded.
-  /// Cost: O(n log n) where rows come unsorted, else O(n).
+  /// ±2^62 ns and work of more than 4096 devices, samples that are no number
+  /// and those of more than counters_max counters (invalid_text). Samples of devices without work are dropped. Counts
+  /// orphan_kernels, where has_host_calls: any work without a launching call. Shape: the difference of any two times is
+  /// a valid Nanos; sums of many are not bounded. Cost: O(n log n) where rows come unsorted, else O(n).
   Timeline finish() &&;
 
  private:

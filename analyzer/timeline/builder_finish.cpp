@@ -118,14 +118,15 @@ void TimelineBuilder::Rows::keep_devices_with_work() {
   std::sort(order.begin(), order.end(),
             [&](auto a, auto b) { return out.devices[a].ordinal < out.devices[b].ordinal; });
 
-  std::vector<DeviceIndex> moved_to(out.devices.size());
   std::vector<Device> devices;
   for (const std::size_t i : order) {
-    moved_to[i] = static_cast<DeviceIndex>(devices.size());
+    moved_to.emplace(static_cast<DeviceIndex>(i), static_cast<DeviceIndex>(devices.size()));
     devices.push_back(std::move(out.devices[i]));
   }
   out.devices = std::move(devices);
-  for (Work& w : work) w.device = moved_to[static_cast<std::size_t>(w.device)];
+  std::vector<DeviceIndex> final_index(used.size());
+  for (const auto& [before, after] : moved_to) final_index[static_cast<std::size_t>(before)] = after;
+  for (Work& w : work) w.device = final_index[static_cast<std::size_t>(w.device)];
 }
 
 void TimelineBuilder::Rows::join_calls() {
@@ -140,15 +141,15 @@ void TimelineBuilder::Rows::join_calls() {
 }
 
 void TimelineBuilder::Rows::keep_calls(const std::vector<bool>& launching) {
-  std::vector<std::uint32_t> moved_to(calls.size(), none);
+  std::vector<std::uint32_t> kept_at(calls.size(), none);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Call& call = calls[i].call;
     if (!launching[i] && !call.blocking && !call.allocates) continue;
-    moved_to[i] = static_cast<std::uint32_t>(out.calls.size());
+    kept_at[i] = static_cast<std::uint32_t>(out.calls.size());
     out.calls.push_back(call);
   }
   for (Work& w : work)
-    if (w.call != none) w.call = moved_to[w.call];
+    if (w.call != none) w.call = kept_at[w.call];
 }
 
 void TimelineBuilder::Rows::count_orphans() {
@@ -156,6 +157,29 @@ void TimelineBuilder::Rows::count_orphans() {
   if (!out.has_host_calls) return;
   for (const Work& w : work)
     if (w.call == none) note(FindingCode::orphan_kernels, names.text(w.name), 1);
+}
+
+void TimelineBuilder::Rows::take_counters() {
+  for (Series& of_counter : series) {
+    const auto device = moved_to.find(of_counter.device);
+    if (device == moved_to.end()) continue;
+    sort_if_needed(of_counter.samples, [](const CounterSample& a, const CounterSample& b) { return a.at < b.at; });
+    out.counters.push_back({std::move(of_counter.name), device->second, std::move(of_counter.samples)});
+  }
+  std::sort(out.counters.begin(), out.counters.end(),
+            [](const Counter& a, const Counter& b) { return std::tie(a.name, a.device) < std::tie(b.name, b.device); });
+}
+
+void TimelineBuilder::Rows::thin_series() {
+  sample_count = 0;
+  stride *= 2;
+  for (Series& of_counter : series) {
+    std::vector<CounterSample>& samples = of_counter.samples;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < samples.size(); i += 2) samples[kept++] = samples[i];
+    samples.resize(kept);
+    sample_count += kept;
+  }
 }
 
 void TimelineBuilder::Rows::sort_ranges() { sort_if_needed(ranges, range_order); }

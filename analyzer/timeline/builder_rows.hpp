@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/timeline/builder.hpp"
@@ -40,6 +41,14 @@ struct CallKind {
   bool allocates = false;
 };
 
+/// The samples of one counter on one device. Every `stride`-th of those added is kept.
+struct Series {
+  std::string name;
+  DeviceIndex device;
+  std::vector<CounterSample> samples;
+  std::size_t seen = 0;
+};
+
 struct TimelineBuilder::Rows {
   Timeline out;  ///< messages and oddities grow here; the rest is filled by finish()
   NameTable names;
@@ -53,6 +62,11 @@ struct TimelineBuilder::Rows {
   std::vector<std::int64_t> correlations;  ///< of work, by Work::row
   std::vector<PendingCall> calls;
   std::vector<Range> ranges;
+  std::vector<Series> series;
+  std::map<std::pair<std::string, DeviceIndex>, std::uint32_t> series_by_name;
+  std::size_t sample_count = 0;
+  std::size_t stride = 1;                       ///< of all series
+  std::map<DeviceIndex, DeviceIndex> moved_to;  ///< devices with work: from the index while adding to the final one
 
   void note(FindingCode code, std::string_view example, std::int64_t count);
   /// Whether a row with this span is kept; counts it where it is not.
@@ -69,6 +83,8 @@ struct TimelineBuilder::Rows {
   void keep_calls(const std::vector<bool>& launches);
   void count_orphans();
   void sort_ranges();
+  void take_counters();
+  void thin_series();
 };
 
 }  // namespace traceweir::timeline

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "analyzer/core/finding.hpp"
+#include "analyzer/core/metric.hpp"
 #include "analyzer/core/time.hpp"
+#include "analyzer/timeline/sums.hpp"
 
 namespace traceweir::timeline {
 
@@ -99,6 +101,17 @@ struct Call {
   [[nodiscard]] Interval span() const { return {begin, end}; }
 };
 
+/// A hardware counter of one device, sampled. Shape: samples in order of time; a long series may be thinned evenly.
+struct CounterSample {
+  Nanos at;
+  double value;
+};
+struct Counter {
+  std::string name;  ///< as the trace spells it, with its unit: `SMs Active [Throughput %]`
+  DeviceIndex device;
+  std::vector<CounterSample> samples;
+};
+
 /// How a reader saw a range. `step_only`: a range that can be a step or data loading, but is no phase of the user's
 /// (operators of 2021 Kineto files).
 enum class RangeKind : std::uint8_t { user, step_only };
@@ -153,6 +166,14 @@ struct Oddity {
   std::vector<std::string> examples;
 };
 
+/// A value that the job measured itself and gave us to keep: `custom.NAME`, in the unit in which it was given.
+struct StatedMetric {
+  std::string id;
+  Number value;
+  Unit unit;
+  Better better = Better::none;
+};
+
 /// Everything that is known of one rank.
 ///
 /// Shape: `work` sorted by (begin, stream, row), without negative, zero-timestamp and duplicate rows; `calls` by begin;
@@ -172,6 +193,9 @@ struct Timeline {
   std::vector<Message> messages;
   std::vector<Call> calls;
   std::vector<Range> ranges;
+  std::vector<StatedMetric> stated;
+  std::optional<Sums> sums;  ///< in place of work, where a trace has no more than that
+  std::vector<Counter> counters;  ///< by (name, device)
   std::uint32_t thread_count = 0;
   std::map<FindingCode, Oddity> oddities;
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/report/report.hpp"
+#include "gate/metric_facts.hpp"
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
 #include "server/api/query_values.hpp"
@@ -9,14 +10,29 @@
 namespace traceweir::api {
 namespace {
 
-Result<const MetricInfo*> metric_in(const http::Query& query) {
+Result<MetricInfo> metric_in(const http::Query& query) {
   TRACEWEIR_TRY(id, query.one("metric"));
   if (!id) return fail(ErrorCode::bad_query, "metric: missing: the history of which metric?");
-  const MetricInfo* metric = report::find_metric(*id);
-  if (metric == nullptr)
+  const std::optional<MetricInfo> metric = gate::metric_info(*id);
+  if (!metric)
     return fail(ErrorCode::bad_query,
                 fmt::format("metric: there is no metric '{}'; `traceweir metrics` lists them", *id));
-  return metric;
+  return *metric;
+}
+
+/// Of a metric of the job's own the newest run tells unit and better side.
+Result<void> ask_newest_run(MetricInfo& metric, const std::string& project,
+                            const std::vector<store::HistoryPoint>& points, store::Store& store) {
+  if (!is_custom(metric.id) || points.empty()) return {};
+  TRACEWEIR_TRY(run, store.run(project, points.back().run));
+  if (!run) return {};
+  TRACEWEIR_TRY(report, report::from_json(run->report_json));
+  for (const metrics::RunMeasurement& row : report.measurements) {
+    if (row.mean.metric != metric.id) continue;
+    metric.unit = metrics::in_base_unit(row.mean).unit;
+    metric.better = row.mean.better;
+  }
+  return {};
 }
 
 wire::HistoryDocument document_of(const MetricInfo& metric, const std::vector<store::HistoryPoint>& points) {
@@ -42,10 +58,11 @@ Result<http::Response> get_history(const http::Request& request, Services& servi
   query.project = caller.project.name;
   query.workload = workload.value_or("default");
   query.branch = branch.value_or("");
-  query.metric = metric->id;
+  query.metric = metric.id;
   query.limit = limit.value_or(services.limits.history_points_max);
   TRACEWEIR_TRY(points, services.store.history(query));
-  const wire::HistoryDocument document = document_of(*metric, points);
+  TRACEWEIR_TRY_VOID(ask_newest_run(metric, query.project, points, services.store));
+  const wire::HistoryDocument document = document_of(metric, points);
   if (request.accepts("text/csv"))
     return http::respond(http::Status::ok, "text/csv; charset=utf-8", wire::to_csv(document));
   return http::respond(http::Status::ok, json_type, wire::to_json(document));

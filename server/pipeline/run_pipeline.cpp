@@ -37,7 +37,8 @@ bool is_result(ErrorCode code) {
 gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report) {
   gate::JudgedRun run;
   run.id = head.id;
-  for (const metrics::RunMeasurement& measured : report.measurements) run.measurements.push_back(measured.mean);
+  for (const metrics::RunMeasurement& measured : report.measurements)
+    run.measurements.push_back(metrics::in_base_unit(measured.mean));
   run.findings = report.findings;
   for (const report::RankReport& rank : report.ranks)
     run.findings.insert(run.findings.end(), rank.findings.begin(), rank.findings.end());
@@ -88,8 +89,10 @@ std::string document_of(gate::Verdict verdict, const ChosenPolicy& chosen, const
 
 std::vector<std::pair<std::string, double>> values_of(const report::Report& report) {
   std::vector<std::pair<std::string, double>> values;
-  for (const metrics::RunMeasurement& measured : report.measurements)
-    if (measured.mean.value) values.emplace_back(measured.mean.metric, as_double(*measured.mean.value));
+  for (const metrics::RunMeasurement& measured : report.measurements) {
+    const metrics::Measurement based = metrics::in_base_unit(measured.mean);
+    if (based.value) values.emplace_back(based.metric, as_double(*based.value));
+  }
   return values;
 }
 

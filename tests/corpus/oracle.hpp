@@ -16,6 +16,8 @@ namespace traceweir::corpus {
 
 /// The expected values, or nothing where the folder is absent (a reason is printed).
 std::optional<nlohmann::json> oracle();
+/// The same of another file of values (`analyzer-hta-asserted.json`).
+std::optional<nlohmann::json> vectors(const std::string& name);
 
 /// The timelines of a file of the corpus (`kineto/x.json.gz`), read once per program; .zst is unpacked first.
 const Result<std::vector<timeline::Timeline>>& timelines_of(const std::string& file);

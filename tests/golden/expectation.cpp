@@ -105,8 +105,9 @@ std::vector<std::string> differences(const json& expected, const json& report) {
   }
   for (std::size_t i = 0; i < wanted.size(); ++i)
     found.compare_rank(wanted.size() > 1 ? "ranks[" + std::to_string(i) + "]." : "", wanted[i], ranks[i]);
-  if (expected.contains("run"))
-    found.compare_metrics("run.metrics", expected["run"]["metrics"], report["run"]["measurements"]);
+  const json run = expected.value("run", json::object());
+  if (run.contains("metrics")) found.compare_metrics("run.metrics", run["metrics"], report["run"]["measurements"]);
+  if (run.contains("findings")) found.compare_findings("run.findings", run["findings"], report["run"]["findings"]);
   return found.take();
 }
 

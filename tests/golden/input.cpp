@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -12,14 +13,14 @@
 namespace traceweir::golden {
 namespace {
 
-std::filesystem::path input_of(const std::filesystem::path& folder) {
-  std::filesystem::path found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().stem() != "input") continue;
-    if (!found.empty()) throw std::runtime_error("two inputs in " + folder.string());
-    found = entry.path();
-  }
+/// `input.EXT`, or the ranks of one run: `input_0.EXT`, `input_1.EXT`, … in the order of their names.
+std::vector<std::filesystem::path> inputs_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("input")) found.push_back(entry.path());
   if (found.empty()) throw std::runtime_error("no input in " + folder.string());
+  std::sort(found.begin(), found.end());
+  if (found.size() > 1 && found.front().stem() == "input") throw std::runtime_error("two inputs in " + folder.string());
   return found;
 }
 
@@ -44,16 +45,18 @@ std::filesystem::path own_folder() {
 
 }  // namespace
 
-Input::Input(const std::filesystem::path& folder) : path_(input_of(folder)) {
-  if (path_.extension() != ".sql") return;
-  const std::string sql = text_of(path_);
-  built_ = own_folder();
-  path_ = built_ / "input.sqlite";
-  try {
-    build_database(path_, sql);
-  } catch (...) {
-    std::filesystem::remove_all(built_);
-    throw;
+Input::Input(const std::filesystem::path& folder) : paths_(inputs_of(folder)) {
+  for (std::filesystem::path& path : paths_) {
+    if (path.extension() != ".sql") continue;
+    if (built_.empty()) built_ = own_folder();
+    const std::string sql = text_of(path);
+    path = built_ / path.filename().replace_extension(".sqlite");
+    try {
+      build_database(path, sql);
+    } catch (...) {
+      std::filesystem::remove_all(built_);
+      throw;
+    }
   }
 }
 

@@ -4,9 +4,11 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/report/report.hpp"
@@ -32,8 +34,13 @@ Result<metrics::MeasureOptions> options_of(const json& expected) {
   return options;
 }
 
-Result<report::Report> report_of_file(const std::filesystem::path& file, const metrics::MeasureOptions& options) {
-  TRACEWEIR_TRY(timelines, ingest::read_trace(file));
+Result<report::Report> report_of_files(const std::vector<std::filesystem::path>& files,
+                                       const metrics::MeasureOptions& options) {
+  std::vector<timeline::Timeline> timelines;
+  for (const std::filesystem::path& file : files) {
+    TRACEWEIR_TRY(ranks, ingest::read_trace(file));
+    std::move(ranks.begin(), ranks.end(), std::back_inserter(timelines));
+  }
   const std::vector<report::TraceFacts> facts(timelines.size());
   return report::report_of(timelines, facts, options);
 }
@@ -71,7 +78,7 @@ int run(const std::filesystem::path& folder, bool prints_report) {
   const Input input(folder);
   const auto options = options_of(expected);
   if (!options) throw std::runtime_error(options.error().message);
-  const auto result = report_of_file(input.path(), *options);
+  const auto result = report_of_files(input.paths(), *options);
   if (prints_report && result) std::printf("%s\n", report::to_json(*result, 1).c_str());
   std::vector<std::string> wrong = wrong_with(result, expected);
   if (!is_explained(folder)) wrong.push_back("why.md does not say how the values were found");

@@ -153,9 +153,6 @@ TEST_CASE("policy errors: keys whose function comes later are refused by name") 
       {"[baseline]\nepoch = 2026-11-01\n", "line 2: baseline.epoch: not yet available in this version"},
       {"[cost]\ngpu_hour = 2.5\n", "line 2: cost.gpu_hour: not yet available in this version"},
       {"[cost]\ngpu_hour = 2\n", "line 2: cost.gpu_hour: not yet available in this version"},
-      {"[rules.\"gpu_metrics.sm_active\"]\nmin = \"5%\"\n",
-       "line 1: rules.\"gpu_metrics.sm_active\": not yet available"},
-      {"[rules.\"custom.loss\"]\nmax = 5\n", "line 1: rules.\"custom.loss\": not yet available in this version"},
   };
   for (const Row& row : rows) check(row, ErrorCode::not_yet_available);
 }

@@ -183,6 +183,7 @@ TEST_CASE("policy: phases are named by the trace, so a pattern meets them in wha
   const std::vector<Rule> rules = rules_for(policy, measured);
   REQUIRE(rules.size() == 1);
   CHECK(rules[0].metric == "phase.forward.share");
+  CHECK(policy_of("[rules.\"gpu_metrics.sm_active_percent\"]\nmin = 40\n").rules[0].explicit_metric);
   CHECK(policy_of("[rules.\"phase.forward.share\"]\nmax = \"60%\"\n").rules[0].explicit_metric);
 }
 

@@ -135,9 +135,10 @@ TEST_CASE("nsys: functions of NCCL") {
   CHECK_FALSE(nsys::is_nccl_call("nccl"));
   CHECK_FALSE(nsys::is_nccl_call("nccl:all_reduce"));
   CHECK_FALSE(nsys::is_nccl_call("my ncclAllReduce"));
-  CHECK(nsys::collective_of_nccl_call("ncclAlltoAll") == line::Collective::alltoall);
-  CHECK(nsys::collective_of_nccl_call("ncclRecv") == line::Collective::sendrecv);
-  CHECK(nsys::collective_of_nccl_call("ncclAllReduceX") == std::nullopt);
+  CHECK(nsys::nccl_range_of("ncclAlltoAll", 1, {})->kind == line::Collective::alltoall);
+  CHECK(nsys::nccl_range_of("ncclRecv", 1, {})->kind == line::Collective::sendrecv);
+  CHECK(nsys::nccl_range_of("ncclGroupEnd", 1, {})->function == nsys::NcclFunction::group_end);
+  CHECK_FALSE(nsys::nccl_range_of("ncclAllReduceX", 1, {}).has_value());
 }
 
 // Why: lost events make a verdict inconclusive; a question of the profiler, or a loss in a launcher, must not.

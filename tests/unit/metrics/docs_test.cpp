@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/metrics/measure.hpp"
+#include "analyzer/metrics/named.hpp"
 
 using namespace traceweir;
 using namespace traceweir::metrics;
@@ -35,6 +36,7 @@ TEST_CASE("docs/metrics.md lists the catalogue, no more and no less") {
   }
   std::set<std::string> known;
   for (const MetricInfo& metric : catalog()) known.insert(row_of(metric));
+  for (const MetricInfo& family : families()) known.insert(row_of(family));
   for (const std::string& row : known) CHECK_MESSAGE(written.count(row) == 1, "not in the docs: " << row);
   for (const std::string& row : written) CHECK_MESSAGE(known.count(row) == 1, "not in the catalogue: " << row);
 }

@@ -111,6 +111,13 @@ TEST_CASE("report.schema.json: what we write is valid") {
   const auto report = report_of(timelines, std::vector<TraceFacts>(2));
   REQUIRE(report.has_value());
   CHECK(checker.problem(json::parse(to_json(*report))) == "");
+
+  timeline::TimelineBuilder stated;
+  stated.stated = {{"custom.rate", Number{-1.5}, Unit("tokens/s"), Better::higher}};
+  const std::vector<timeline::Timeline> of_the_job = {std::move(stated).finish()};
+  const auto given = report_of(of_the_job, std::vector<TraceFacts>(1));
+  REQUIRE(given.has_value());
+  CHECK(checker.problem(json::parse(to_json(*given))) == "");
 }
 
 TEST_CASE("report.schema.json: finds what is wrong") {

@@ -1,0 +1,82 @@
+// Rules on metrics that the job measured itself: unit and better side come with the run.
+#include "tests/unit/gate/cases.hpp"
+
+using namespace traceweir;
+using namespace traceweir::gate;
+using namespace traceweir::gate::cases;
+
+namespace {
+
+JudgedRun run_with(double value, const char* unit, Better better) {
+  JudgedRun run;
+  run.id = "run";
+  run.measurements = {
+      metrics::in_base_unit({"custom.epoch", Number(value), unit_of(unit).value(), better, std::nullopt})};
+  return run;
+}
+
+Policy rule(const std::string& keys) { return policy_of("version = 1\n[rules.\"custom.epoch\"]\n" + keys + "\n"); }
+
+}  // namespace
+
+// Why: people write limits in the unit that is handy, and jobs change from ms to s.
+TEST_CASE("custom rules: limits are compared in base units") {
+  struct Row {
+    const char* rule;
+    double value;
+    const char* unit;
+    Outcome want;
+  };
+  const Row rows[] = {
+      {"max = \"2 s\"", 1.5, "s", Outcome::pass},
+      {"max = \"2 s\"", 1500, "ms", Outcome::pass},
+      {"max = \"1400 ms\"", 1.5, "s", Outcome::fail},
+      {"min = \"1200 tokens/s\"", 1300, "tokens/s", Outcome::pass},
+      {"min = \"1200 tokens/s\"", 1100, "tokens/s", Outcome::fail},
+      {"min = \"90%\"", 95, "%", Outcome::pass},
+      {"min = \"90%\"", 0.85, "ratio", Outcome::fail},
+      {"max = \"1 GiB\"", 512, "MiB", Outcome::pass},
+      {"max = 5", 6, "count", Outcome::fail},
+      // what cannot be compared is never a pass
+      {"max = \"2 s\"", 1, "tokens/s", Outcome::inconclusive},
+      {"max = 5", 1, "s", Outcome::inconclusive},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.rule);
+    CAPTURE(row.value);
+    const Verdict verdict =
+        judge_one(run_with(row.value, row.unit, Better::lower), baseline_of("custom.epoch", {}), rule(row.rule));
+    CHECK(verdict.outcome == row.want);
+  }
+}
+
+TEST_CASE("custom rules: the better side is the run's, or the rule's direction") {
+  const Baseline baseline = baseline_of("custom.epoch", {1e9, 1e9, 1e9, 1e9, 1e9, 1e9});
+  const auto outcome = [&](double seconds, Better better, const char* keys) {
+    return judge_one(run_with(seconds, "s", better), baseline, rule(keys));
+  };
+  CHECK(outcome(1.2, Better::lower, "worse_by = \"10%\"").outcome == Outcome::fail);
+  CHECK(outcome(1.2, Better::higher, "worse_by = \"10%\"").outcome == Outcome::pass);
+  CHECK(outcome(0.8, Better::none, "worse_by = \"10%\"\ndirection = \"higher\"").outcome == Outcome::fail);
+  const Verdict sideless = outcome(1.0, Better::none, "worse_by = \"10%\"");
+  CHECK(sideless.outcome == Outcome::inconclusive);
+  CHECK(sideless.rules.front().next.find("direction") != std::string::npos);
+  CHECK(outcome(1.0, Better::lower, "worse_by = \"3pp\"").outcome == Outcome::inconclusive);
+}
+
+TEST_CASE("custom rules: named and missing is inconclusive; a pattern finds what the run has") {
+  CHECK(judge_one(run_of("gpu.utilization", 0.9), baseline_of("custom.epoch", {}), rule("max = 1")).outcome ==
+        Outcome::inconclusive);
+  const Policy pattern = policy_of("version = 1\n[rules.\"custom.*\"]\nmax = \"1 s\"\n");
+  const Verdict verdict = judge_one(run_with(1.5, "s", Better::lower), baseline_of("custom.epoch", {}), pattern);
+  REQUIRE(verdict.rules.size() == 1);
+  CHECK(verdict.rules.front().metric == "custom.epoch");
+  CHECK(verdict.outcome == Outcome::fail);
+}
+
+TEST_CASE("units of others: words, bases, and what is none") {
+  CHECK(base_of(Unit("s")).unit == Unit::ns);
+  CHECK(base_of(Unit("tokens/s")).unit == Unit("tokens/s"));
+  CHECK(unit_of("GB/s") == Unit::gb_per_s);
+  for (const char* bad : {"", "a,b", "<b>", "123456789012345678901234", "a\nb", "\xff"}) CHECK_FALSE(unit_of(bad));
+}
