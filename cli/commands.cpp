@@ -18,6 +18,7 @@ constexpr Command table[] = {
     {"history", "a metric over the commits of a branch", &declare_history},
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
+    {"changepoints", "where the level of any series of numbers changed", &declare_changepoints},
     {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},
 };
 
