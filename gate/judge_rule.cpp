@@ -176,7 +176,7 @@ class RuleJudge {
   }
 
   RuleResult result() {
-    history_ = history_of({c_.points, c_.observed, c_.info.unit, c_.rule.noise, c_.options.runs});
+    history_ = history_of({c_.points, c_.observed, c_.info.unit, out_.better, c_.rule.noise, c_.options.runs});
     if (history_.runs >= 1) out_.baseline = facts_of(history_);
     if (!c_.observed.empty()) observe();
     out_.reason = reason();
