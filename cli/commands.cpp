@@ -19,6 +19,8 @@ constexpr Command table[] = {
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
     {"changepoints", "where the level of any series of numbers changed", &declare_changepoints},
+    {"backtest", "what a rule would have said about every value of a series", &declare_backtest},
+    {"policy", "checks a policy and says in words what it does", &declare_policy},
     {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},
 };
 

@@ -53,10 +53,10 @@ class Energy {
  private:
   [[nodiscard]] double distance(std::size_t i, std::size_t j) const { return std::abs(x_[i] - x_[j]); }
 
-  /// [m]: of the first m values and those after them, of which there are `least` where there are so many; −1 at the
+  /// [m]: of the first m values and those after them, of which there are `least` where there are so many; −∞ at the
   /// ends.
   [[nodiscard]] std::vector<double> unlikeness_by_place(std::size_t least) const {
-    std::vector<double> unlike(size_ + 1, -1.0);
+    std::vector<double> unlike(size_ + 1, -std::numeric_limits<double>::infinity());
     std::vector<double> right(size_, 0.0);  // Σ of distances inside Y, by its last value
     for (std::size_t m = size_ - 1; m >= 1; --m) {
       const std::size_t enough = std::min(least, size_ - m);
@@ -158,22 +158,6 @@ std::size_t step_of(const ChangePointOptions& options) {
   return std::min(options.window / 2, options.window - 2 * options.values_min + 1);
 }
 
-/// The changes of all windows: each begins a step after the one before, or at its last change.
-std::vector<std::size_t> weak_indices(Values values, const ChangePointOptions& options) {
-  ChangePointOptions weak = options;
-  weak.p_max = weak_p(options.p_max);
-  std::vector<std::size_t> indices;
-  for (std::size_t begin = 0; begin < values.size();) {
-    const std::vector<std::size_t> found =
-        split_window(values, begin, std::min(begin + options.window, values.size()), weak);
-    indices.insert(indices.end(), found.begin(), found.end());
-    begin = std::max(begin + step_of(options), found.empty() ? 0 : found.back());
-  }
-  std::sort(indices.begin(), indices.end());
-  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-  return indices;
-}
-
 /// The changes, kept in order, each tested between its neighbours.
 class Merging {
  public:
@@ -215,10 +199,35 @@ class Merging {
 
 }  // namespace
 
-std::vector<ChangePoint> change_points(std::span<const double> values, const ChangePointOptions& options) {
+ChangePointScan::ChangePointScan(const ChangePointOptions& options) : options_(options), weak_(options) {
   TRACEWEIR_ASSERT(options.values_min >= 1 && options.window <= change_window_max);
   TRACEWEIR_ASSERT(options.window >= 2 * options.values_min);
-  return Merging(values, weak_indices(values, options)).merged(options);
+  weak_.p_max = weak_p(options.p_max);
+}
+
+void ChangePointScan::append(double value) { values_.push_back(value); }
+
+std::size_t ChangePointScan::scan_window(std::size_t begin, std::vector<std::size_t>& indices) const {
+  const std::vector<std::size_t> found =
+      split_window(values_, begin, std::min(begin + options_.window, values_.size()), weak_);
+  indices.insert(indices.end(), found.begin(), found.end());
+  return std::max(begin + step_of(options_), found.empty() ? 0 : found.back());
+}
+
+std::vector<ChangePoint> ChangePointScan::points() {
+  // A window that is full stays what it is.
+  while (begin_ + options_.window <= values_.size()) begin_ = scan_window(begin_, indices_);
+  std::vector<std::size_t> indices = indices_;
+  for (std::size_t begin = begin_; begin < values_.size();) begin = scan_window(begin, indices);
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+  return Merging(values_, indices).merged(options_);
+}
+
+std::vector<ChangePoint> change_points(std::span<const double> values, const ChangePointOptions& options) {
+  ChangePointScan scan(options);
+  for (const double value : values) scan.append(value);
+  return scan.points();
 }
 
 }  // namespace traceweir::gate

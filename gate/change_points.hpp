@@ -26,9 +26,29 @@ struct ChangePoint {
   double magnitude = 0;          ///< the larger of |after/before − 1| and |before/after − 1|
 };
 
-/// The changes of a series, in its order. The same values give the same answer; nothing is remembered between calls.
+/// The changes of a series, in its order. The same values give the same answer.
 /// Shape:  values are oldest first, finite, of at most 1e150.
 /// Cost:   O(n · window) for a series whose windows hold few changes, O(n · window²) at worst; memory O(n + window²).
 std::vector<ChangePoint> change_points(std::span<const double> values, const ChangePointOptions& options = {});
+
+/// The changes of a series that grows: the answer is that of change_points for all values so far, and what full windows
+/// found is not sought again.
+/// Cost:  points: O(window²) for the windows that are not full, and O(n) for testing every change.
+class ChangePointScan {
+ public:
+  explicit ChangePointScan(const ChangePointOptions& options = {});
+
+  void append(double value);
+  std::vector<ChangePoint> points();
+
+ private:
+  /// Adds what the window at `begin` finds. Returns where the next window begins.
+  std::size_t scan_window(std::size_t begin, std::vector<std::size_t>& indices) const;
+
+  ChangePointOptions options_, weak_;
+  std::vector<double> values_;
+  std::size_t begin_ = 0;             ///< of the first window that is not full
+  std::vector<std::size_t> indices_;  ///< of full windows
+};
 
 }  // namespace traceweir::gate

@@ -78,6 +78,37 @@ std::vector<BaselinePoint> points_of(const Baseline& baseline, const std::string
   return points;
 }
 
+const Acceptance* accepted_in(const Baseline& baseline, const std::string& metric) {
+  const auto found = baseline.accepted.find(metric);
+  return found == baseline.accepted.end() ? nullptr : &found->second;
+}
+
+/// The same rule against the pinned level, or against the level that was accepted since. The noise is that of the
+/// ordinary baseline: a pinned tag is one run or a few.
+RuleResult judge_pinned(const RuleCase& ordinary) {
+  Rule rule = ordinary.rule;
+  rule.min.reset(), rule.max.reset();
+  if (rule.noise != Noise::none) rule.noise = Noise::automatic;
+  const PinnedBaseline& pinned = *ordinary.baseline.pinned;
+  std::vector<BaselinePoint> points;
+  if (const Acceptance* accepted = ordinary.acceptance)
+    points.push_back({accepted->run, accepted->commit, accepted->value, 0});
+  else if (const auto series = pinned.series.find(rule.metric); series != pinned.series.end())
+    points = series->second;
+  const bool missing = points.empty();
+  for (BaselinePoint& point : points) point.segment = 0;
+  for (const BaselinePoint& point : ordinary.points)
+    points.push_back({point.run, point.commit, point.value, point.segment + 1});
+  BaselineOptions options = ordinary.options;
+  options.min_runs = 1;
+  RuleCase rule_case{rule,   ordinary.info,     ordinary.observed, ordinary.why_none,
+                     points, ordinary.baseline, options,           ordinary.obstacle};
+  rule_case.against =
+      ordinary.acceptance ? fmt::format("the level accepted at run {}", ordinary.acceptance->run) : pinned.name;
+  rule_case.pinned_is_missing = missing;
+  return judge_rule(rule_case);
+}
+
 /// A finding as a rule. A finding that was made counts even where data are lost; one that was not made proves nothing
 /// then.
 RuleResult judge_finding(const FindingRule& rule, const JudgedRun& run, const std::optional<Obstacle>& obstacle) {
@@ -130,8 +161,17 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
     const std::optional<MetricInfo> info = metric_info(rule.metric);
     TRACEWEIR_ASSERT(info.has_value());
     const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
-    results.push_back(judge_rule({rule, *info, values_of(runs, *info), why_none(run, *info), points, baseline,
-                                  policy.baseline, obstacle ? &*obstacle : nullptr}));
+    const RuleCase rule_case{rule,
+                             *info,
+                             values_of(runs, *info),
+                             why_none(run, *info),
+                             points,
+                             baseline,
+                             policy.baseline,
+                             obstacle ? &*obstacle : nullptr,
+                             accepted_in(baseline, rule.metric)};
+    results.push_back(judge_rule(rule_case));
+    if (baseline.pinned && (rule.worse_by || rule.at_least)) results.push_back(judge_pinned(rule_case));
   }
   for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));
   return results;
