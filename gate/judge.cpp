@@ -10,6 +10,7 @@
 #include "analyzer/core/assert.hpp"
 #include "gate/judge_rule.hpp"
 #include "gate/metric_facts.hpp"
+#include "gate/segments.hpp"
 #include "gate/sentences.hpp"
 
 namespace traceweir::gate {
@@ -97,8 +98,10 @@ RuleResult judge_pinned(const RuleCase& ordinary) {
     points = series->second;
   const bool missing = points.empty();
   for (BaselinePoint& point : points) point.segment = 0;
-  for (const BaselinePoint& point : ordinary.points)
-    points.push_back({point.run, point.commit, point.value, point.segment + 1});
+  // A level that drifts is what the pin is for: it must not count as noise.
+  std::vector<BaselinePoint> noise(ordinary.points.begin(), ordinary.points.end());
+  number_levels(noise);
+  for (const BaselinePoint& point : noise) points.push_back({point.run, point.commit, point.value, point.segment + 1});
   BaselineOptions options = ordinary.options;
   options.min_runs = 1;
   RuleCase rule_case{rule,   ordinary.info,     ordinary.observed, ordinary.why_none,

@@ -29,4 +29,8 @@ std::vector<std::size_t> segment_starts(const SegmentQuestion& question);
 /// Shape:  newest first; all of them count.
 void number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs);
 
+/// The same with every change beginning a segment, for better and for worse, beside the segments that there are: where
+/// only the noise is asked for, and a level that drifts must not count as noise.
+void number_levels(std::vector<BaselinePoint>& points);
+
 }  // namespace traceweir::gate

@@ -155,3 +155,16 @@ TEST_CASE("segments: of a baseline, newest first") {
   number_segments(points, Better::lower, 7);
   CHECK(points.back().segment == 0);
 }
+
+TEST_CASE("segments: for noise alone, every change and every segment is one") {
+  std::vector<BaselinePoint> points;
+  for (const double value : series_of({{100, 20}, {110, 6}})) points.insert(points.begin(), {"r", "c", value, 0});
+  number_segments(points, Better::lower, 5);
+  CHECK(points.back().segment == 0);
+  for (std::size_t i = 2; i < points.size(); ++i) points[i].segment = 1;
+  number_levels(points);
+  CHECK(points[1].segment == 0);
+  CHECK(points[2].segment == 1);
+  CHECK(points[5].segment == 1);
+  CHECK(points[6].segment == 2);
+}
