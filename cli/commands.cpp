@@ -18,6 +18,9 @@ constexpr Command table[] = {
     {"history", "a metric over the commits of a branch", &declare_history},
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
+    {"changepoints", "where the level of any series of numbers changed", &declare_changepoints},
+    {"backtest", "what a rule would have said about every value of a series", &declare_backtest},
+    {"policy", "checks a policy and says in words what it does", &declare_policy},
     {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},
 };
 

@@ -65,8 +65,15 @@ class Comparing {
   }
 
   [[nodiscard]] bool exceeds(double distance) const { return distance > tolerance_ + slack_; }
-  [[nodiscard]] std::int64_t runs_that_exceed() const {
-    return std::count_if(distances_.begin(), distances_.end(), [this](double d) { return exceeds(d); });
+  /// What each of the runs that must agree has to be beyond. Being worse than the level is not enough: after one freak
+  /// run every second one would agree with it.
+  [[nodiscard]] double agreeing_distance() const {
+    const bool alone = q_.rule.confirm == 1 || !has_noise();
+    return alone ? tolerance_ : std::max(tolerance_, band(q_.history, 1, agreeing_tail));
+  }
+  [[nodiscard]] std::int64_t runs_that_agree() const {
+    const double least = agreeing_distance() + slack_;
+    return std::count_if(distances_.begin(), distances_.end(), [least](double d) { return d > least; });
   }
 
   /// The exact test replaces the band where both sides have enough runs to reach its probability.
@@ -96,7 +103,7 @@ class Comparing {
 
   [[nodiscard]] Standing standing() const {
     const bool beyond = exceeds(mean_) && is_beyond(1, tail());
-    if (beyond && runs() >= q_.rule.confirm && runs_that_exceed() >= q_.rule.confirm) return Standing::worse;
+    if (beyond && runs() >= q_.rule.confirm && runs_that_agree() >= q_.rule.confirm) return Standing::worse;
     const bool suspicious = beyond || (exceeds(mean_) && is_beyond(1, suspicious_tail));
     if (suspicious) return runs() < q_.rule.confirm ? Standing::unconfirmed : Standing::noisy;
     if (q_.rule.confirm > 1 && any_run_suspicious()) return Standing::noisy;
@@ -111,12 +118,13 @@ class Comparing {
     const double one = standard_error(q_.history, 1), all = standard_error(q_.history, runs_wanted());
     if (q_.rule.confirm == 1 || threshold == infinite || one == 0)
       return threshold + all * student_upper(1 - detection_power, q_.history.degrees);
-    // Every run must exceed the tolerance, the first be suspicious, the mean be beyond the band. All of these rise with
-    // every run's value, so their joint probability is at least the product.
+    // Every run must agree, the first be suspicious, the mean be beyond the band. All of these rise with every run's
+    // value, so their joint probability is at least the product.
+    const double agreeing = agreeing_distance();
     const double first = has_noise() ? std::max(tolerance_, band(q_.history, 1, suspicious_tail)) : tolerance_;
     const auto power = [&](double shift) {
       return normal_tail((first - shift) / one) * normal_tail((threshold - shift) / all) *
-             std::pow(normal_tail((tolerance_ - shift) / one), static_cast<double>(q_.rule.confirm - 1));
+             std::pow(normal_tail((agreeing - shift) / one), static_cast<double>(q_.rule.confirm - 1));
     };
     double low = 0, high = std::max(first, threshold) + 10 * one;
     for (int i = 0; i < 60; ++i) (power((low + high) / 2) < detection_power ? low : high) = (low + high) / 2;

@@ -49,6 +49,8 @@ bool is_above(double a, double b);
 inline constexpr double blind_tolerances = 4;
 /// Beyond the band of this one-sided probability a difference is suspicious.
 inline constexpr double suspicious_tail = 0.025;
+/// With `confirm`, each of the runs that must agree is beyond the band of this one-sided probability by itself.
+inline constexpr double agreeing_tail = 0.05;
 /// The probability that `detectable` speaks of.
 inline constexpr double detection_power = 0.8;
 /// The exact rank test needs so many runs on both sides.

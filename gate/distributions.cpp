@@ -1,6 +1,7 @@
 // The only file that sees Boost.Math: its headers are slow to compile.
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <cmath>
 
 #include "analyzer/core/assert.hpp"
 #include "gate/statistics.hpp"
@@ -28,6 +29,12 @@ double student_upper(double tail, double degrees) {
   TRACEWEIR_ASSERT(tail > 0 && tail < 1);
   TRACEWEIR_ASSERT(degrees >= 1);
   return boost::math::quantile(boost::math::complement(Student(degrees), tail));
+}
+
+double student_tail(double x, double degrees) {
+  TRACEWEIR_ASSERT(degrees >= 1);
+  if (std::isinf(x)) return x > 0 ? 0 : 1;
+  return boost::math::cdf(boost::math::complement(Student(degrees), x));
 }
 
 }  // namespace traceweir::gate

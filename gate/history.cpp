@@ -19,10 +19,17 @@ struct Point {
 /// The points of each segment, newest segment first, newest point first.
 using Segments = std::map<std::int64_t, std::vector<Point>>;
 
-bool all_positive(const HistoryQuestion& question) {
+bool all_above(const HistoryQuestion& question, double least) {
   return std::all_of(question.points.begin(), question.points.end(),
-                     [](const BaselinePoint& point) { return point.value > 0; }) &&
-         std::all_of(question.observed.begin(), question.observed.end(), [](double value) { return value > 0; });
+                     [least](const BaselinePoint& point) { return point.value > least; }) &&
+         std::all_of(question.observed.begin(), question.observed.end(),
+                     [least](double value) { return value > least; });
+}
+
+Scale scale_of(const HistoryQuestion& question) {
+  if (question.side == Better::higher) return Scale::linear;
+  const double least = question.unit == Unit::ratio ? logarithmic_ratio_min : 0;
+  return all_above(question, least) ? Scale::logarithmic : Scale::linear;
 }
 
 Segments segments_of(const HistoryQuestion& question, Scale scale) {
@@ -78,9 +85,12 @@ void reject_outliers(Segments& segments, double resolution) {
     for (Point& point : current) point.rejected = false;
 }
 
+/// Units: the scale's, as those of `level`.
 double resolution_of(Unit unit, Scale scale, double level) {
-  if (unit == Unit::ratio) return resolution_of_ratio;
-  return scale == Scale::logarithmic ? resolution_of_level : resolution_of_level * std::abs(level);
+  const double value = std::abs(from_scale(scale, level));
+  const double resolution = unit == Unit::ratio ? resolution_of_ratio : resolution_of_level * value;
+  if (scale == Scale::linear) return resolution;
+  return unit == Unit::ratio ? resolution / value : resolution_of_level;
 }
 
 /// The current segment's newest `runs` values make the level.
@@ -156,8 +166,7 @@ double mean_on(Scale scale, std::span<const double> values) {
 
 History history_of(const HistoryQuestion& question) {
   History history;
-  const bool logarithmic = question.unit != Unit::ratio && all_positive(question);
-  history.scale = logarithmic ? Scale::logarithmic : Scale::linear;
+  history.scale = scale_of(question);
   Segments segments = segments_of(question, history.scale);
   if (segments.empty() || segments.begin()->first != 0) return history;
   if (question.noise == Noise::mad || question.noise == Noise::t)

@@ -14,7 +14,9 @@
 
 namespace traceweir::gate {
 
-/// How values are compared: as they are, or by their logarithm (log-normal noise is then exact).
+/// How values are compared: as they are, or by their logarithm. Noise may be normal or log-normal, and no history is
+/// long enough to tell. Of both scales the one is taken whose band is wider on the worse side, so that it holds for
+/// either: upwards that is the logarithm, downwards the value as it is (docs/decisions/020).
 enum class Scale { linear, logarithmic };
 double to_scale(Scale scale, double value);
 double from_scale(Scale scale, double value);
@@ -24,6 +26,7 @@ struct HistoryQuestion {
   std::span<const BaselinePoint> points;  ///< newest first
   std::span<const double> observed;       ///< of the commit: a value of 0 among them forbids the logarithm
   Unit unit = Unit::count;
+  Better side = Better::lower;  ///< the better one
   Noise noise = Noise::automatic;
   std::int64_t runs = 30;  ///< at most so many of the current segment make the level
 };
@@ -62,6 +65,8 @@ double standard_error(const History& history, std::int64_t runs);
 /// Values below this ratio of the level, or for ratios this difference, are not told apart by any trace.
 inline constexpr double resolution_of_level = 1e-4;
 inline constexpr double resolution_of_ratio = 0.001;
+/// Ratios down to this are compared as they are: near 0 their logarithms measure little but the resolution.
+inline constexpr double logarithmic_ratio_min = 0.01;
 
 /// From so many residuals on outliers are rejected, where they are fewer than this share.
 inline constexpr std::size_t rejection_residuals_min = 20;

@@ -10,6 +10,7 @@
 #include "analyzer/core/assert.hpp"
 #include "gate/judge_rule.hpp"
 #include "gate/metric_facts.hpp"
+#include "gate/segments.hpp"
 #include "gate/sentences.hpp"
 
 namespace traceweir::gate {
@@ -76,6 +77,39 @@ std::vector<BaselinePoint> points_of(const Baseline& baseline, const std::string
   std::vector<BaselinePoint> points = series->second;
   std::erase_if(points, [](const BaselinePoint& point) { return !is_usable(point.value); });
   return points;
+}
+
+const Acceptance* accepted_in(const Baseline& baseline, const std::string& metric) {
+  const auto found = baseline.accepted.find(metric);
+  return found == baseline.accepted.end() ? nullptr : &found->second;
+}
+
+/// The same rule against the pinned level, or against the level that was accepted since. The noise is that of the
+/// ordinary baseline: a pinned tag is one run or a few.
+RuleResult judge_pinned(const RuleCase& ordinary) {
+  Rule rule = ordinary.rule;
+  rule.min.reset(), rule.max.reset();
+  if (rule.noise != Noise::none) rule.noise = Noise::automatic;
+  const PinnedBaseline& pinned = *ordinary.baseline.pinned;
+  std::vector<BaselinePoint> points;
+  if (const Acceptance* accepted = ordinary.acceptance)
+    points.push_back({accepted->run, accepted->commit, accepted->value, 0});
+  else if (const auto series = pinned.series.find(rule.metric); series != pinned.series.end())
+    points = series->second;
+  const bool missing = points.empty();
+  for (BaselinePoint& point : points) point.segment = 0;
+  // A level that drifts is what the pin is for: it must not count as noise.
+  std::vector<BaselinePoint> noise(ordinary.points.begin(), ordinary.points.end());
+  number_levels(noise);
+  for (const BaselinePoint& point : noise) points.push_back({point.run, point.commit, point.value, point.segment + 1});
+  BaselineOptions options = ordinary.options;
+  options.min_runs = 1;
+  RuleCase rule_case{rule,   ordinary.info,     ordinary.observed, ordinary.why_none,
+                     points, ordinary.baseline, options,           ordinary.obstacle};
+  rule_case.against =
+      ordinary.acceptance ? fmt::format("the level accepted at run {}", ordinary.acceptance->run) : pinned.name;
+  rule_case.pinned_is_missing = missing;
+  return judge_rule(rule_case);
 }
 
 /// A finding as a rule. A finding that was made counts even where data are lost; one that was not made proves nothing
@@ -157,10 +191,18 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
     const std::vector<double> values = values_of(runs, info);
     const std::string misfit = values.empty() ? std::string() : misfit_of(rule, info);
     const bool fits = misfit.empty();
-    results.push_back(judge_rule({rule, info, fits ? values : std::vector<double>{},
-                                  fits ? why_none(run, info) : NotMeasured::untrusted_data, points, baseline,
-                                  policy.baseline, obstacle ? &*obstacle : nullptr}));
+    const RuleCase rule_case{rule,
+                             info,
+                             fits ? values : std::vector<double>{},
+                             fits ? why_none(run, info) : NotMeasured::untrusted_data,
+                             points,
+                             baseline,
+                             policy.baseline,
+                             obstacle ? &*obstacle : nullptr,
+                             accepted_in(baseline, rule.metric)};
+    results.push_back(judge_rule(rule_case));
     if (!fits && !obstacle) results.back().next = misfit;
+    if (fits && baseline.pinned && (rule.worse_by || rule.at_least)) results.push_back(judge_pinned(rule_case));
   }
   for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));
   return results;

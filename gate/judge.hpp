@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,10 +33,27 @@ struct BaselinePoint {
   std::int64_t segment = 0;
 };
 
+/// A regression that somebody accepted: from this run on its level is the baseline of the metric. Expired ones are not
+/// handed over: the judge has no clock.
+struct Acceptance {
+  std::string run, commit;
+  double value = 0;  ///< of that run
+  std::string author, reason;
+  std::string until;  ///< a date; empty: for ever
+};
+
+/// A tag or run that the policy pins, so that many small steps do not add up unseen.
+struct PinnedBaseline {
+  std::string name;                                          ///< as the policy has it
+  std::map<std::string, std::vector<BaselinePoint>> series;  ///< metric → values of its runs; empty: there is none
+};
+
 /// The values that a run is compared with, read once from the store.
 struct Baseline {
   /// metric → values of comparable baseline runs, newest first (at most 100; those of segment 0 come first).
   std::map<std::string, std::vector<BaselinePoint>> series;
+  std::map<std::string, Acceptance> accepted;  ///< metric → what began its segment 0
+  std::optional<PinnedBaseline> pinned;
   std::string branch;
   std::string ancestry = "none";      ///< `known`, `unknown`, `none`
   std::vector<std::string> runs;      ///< ids, newest first

@@ -162,11 +162,20 @@ std::optional<double> nearest_failure(const Rule& rule, Better side, std::option
   return nearest;
 }
 
+/// Until other runs follow, the accepted run stands for its level by itself.
+std::vector<BaselinePoint> points_of(const RuleCase& c) {
+  std::vector<BaselinePoint> points(c.points.begin(), c.points.end());
+  const bool alone = c.acceptance && (points.empty() || points.front().segment != 0);
+  if (alone) points.insert(points.begin(), {c.acceptance->run, c.acceptance->commit, c.acceptance->value, 0});
+  return points;
+}
+
 /// The steps from an empty result to a reason, each adding what it knows.
 class RuleJudge {
  public:
-  explicit RuleJudge(const RuleCase& rule_case) : c_(rule_case) {
+  explicit RuleJudge(const RuleCase& rule_case) : c_(rule_case), points_(points_of(rule_case)) {
     out_.metric = c_.info.id;
+    out_.against = c_.against;
     out_.unit = std::string(word(c_.info.unit));
     out_.better = c_.rule.direction.value_or(c_.info.better);
     out_.tolerance = tolerance_text(c_.rule);
@@ -176,7 +185,7 @@ class RuleJudge {
   }
 
   RuleResult result() {
-    history_ = history_of({c_.points, c_.observed, c_.info.unit, c_.rule.noise, c_.options.runs});
+    history_ = history_of({points_, c_.observed, c_.info.unit, out_.better, c_.rule.noise, c_.options.runs});
     if (history_.runs >= 1) out_.baseline = facts_of(history_);
     if (!c_.observed.empty()) observe();
     out_.reason = reason();
@@ -196,12 +205,15 @@ class RuleJudge {
   Reason reason() {
     if (c_.obstacle) return c_.obstacle->reason;
     if (c_.observed.empty()) return reason_without_value(c_);
+    if (c_.pinned_is_missing) return Reason::not_comparable;
     limits_ = stand_to_limits(c_, *out_.observed);
     out_.limit = limits_.limit;
     const std::optional<Reason> baseline = reason_by_baseline();
     out_.fails_at = nearest_failure(c_.rule, out_.better, comparison_ ? comparison_->fails_at : std::nullopt);
-    if (limits_.holding == Holding::broken) return Reason::over_limit;
+    const bool broken = limits_.holding == Holding::broken, accepted = broken && limit_is_accepted();
+    if (broken && !accepted) return Reason::over_limit;
     if (baseline == Reason::worse) return Reason::worse;
+    if (accepted) return Reason::accepted;
     if (limits_.holding == Holding::unconfirmed) return Reason::needs_confirmation;
     if (limits_.holding == Holding::disputed && (!baseline || is_judged(*baseline))) return Reason::worse_within_noise;
     return baseline.value_or(Reason::within);
@@ -210,10 +222,26 @@ class RuleJudge {
   /// Nothing for a rule that has absolute limits only.
   std::optional<Reason> reason_by_baseline() {
     if (!has_baseline_condition(c_.rule)) return std::nullopt;
-    if (const auto short_of = too_short(c_, history_)) return short_of;
+    const std::optional<Reason> short_of = too_short(c_, history_);
+    // The level was accepted, and the noise is known from older segments: nobody has to learn it once more.
+    const bool known = c_.acceptance && (history_.degrees >= 1 || c_.rule.noise == Noise::none);
+    if (short_of && !known) return short_of;
     comparison_ = compare({history_, c_.rule, c_.info, out_.better, c_.observed});
     out_.detectable = comparison_->detectable;
-    return reason_for(comparison_->standing);
+    const Reason reason = reason_for(comparison_->standing);
+    return short_of && reason == Reason::within ? Reason::accepted : reason;
+  }
+
+  /// Whether the accepted level itself is beyond the limit that is broken, and this run no worse than that.
+  [[nodiscard]] bool limit_is_accepted() const {
+    if (!c_.acceptance) return false;
+    const auto breaks = limits_.is_min ? &breaks_min : &breaks_max;
+    if (!breaks(c_.acceptance->value, *limits_.limit)) return false;
+    if (history_.degrees < 1) return true;
+    Rule noise_alone = c_.rule;
+    noise_alone.noise = Noise::automatic;
+    const Better side = limits_.is_min ? Better::higher : Better::lower;
+    return compare({history_, noise_alone, c_.info, side, c_.observed}).standing != Standing::worse;
   }
 
   void describe() {
@@ -231,12 +259,15 @@ class RuleJudge {
     if (comparison_) facts.noise_band = comparison_->noise_band;
     facts.unchanged = comparison_ && comparison_->unchanged;
     facts.nearly_blind = comparison_ && comparison_->nearly_blind;
+    facts.acceptance = c_.acceptance;
+    facts.pinned_is_missing = c_.pinned_is_missing;
     if (c_.obstacle) facts.obstacle = c_.obstacle->what, facts.obstacle_next = c_.obstacle->next;
     out_.sentence = sentence_for(out_, facts);
     out_.next = next_for(out_, facts);
   }
 
   const RuleCase& c_;
+  std::vector<BaselinePoint> points_;
   RuleResult out_;
   History history_;
   std::optional<Comparison> comparison_;

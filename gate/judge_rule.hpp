@@ -31,6 +31,9 @@ struct RuleCase {
   const Baseline& baseline;
   const BaselineOptions& options;
   const Obstacle* obstacle = nullptr;
+  const Acceptance* acceptance = nullptr;  ///< what began segment 0
+  bool pinned_is_missing = false;          ///< the policy pins what has no value of this metric
+  std::string against{};  ///< name of the pinned baseline that `points` are of; empty: the ordinary one
 };
 
 RuleResult judge_rule(const RuleCase& rule_case);

@@ -72,6 +72,8 @@ struct BaselineOptions {
   std::optional<std::string> branch;
   std::int64_t runs = 30;
   std::int64_t min_runs = 5;
+  std::string pinned{};  ///< a tag, branch or run that is compared with too; empty: none
+  std::string epoch{};   ///< `2026-11-01` or `2026-11-01T12:00:00Z`: nothing older counts; empty: no such date
 };
 
 struct Policy {
@@ -81,7 +83,8 @@ struct Policy {
   std::vector<std::string> environment_match = {"gpu", "gpu_count", "world_size"};
   std::vector<Rule> rules;  ///< in the order of the file
   std::vector<FindingRule> findings;
-  std::string text;  ///< the TOML that it was parsed from; of the built-in policy too
+  std::optional<double> gpu_hour;  ///< price of an hour of one GPU, in the project's currency
+  std::string text;                ///< the TOML that it was parsed from; of the built-in policy too
 };
 
 /// A larger text is refused.

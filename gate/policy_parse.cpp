@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "analyzer/core/text.hpp"
@@ -27,10 +28,6 @@ struct Draft {
   const PolicyNode* min_runs = nullptr;
   bool has_rules = false;
 };
-
-tl::unexpected<Error> not_yet(const PolicyNode& node, const std::string& path) {
-  return refuse(node, path, "not yet available in this version", ErrorCode::not_yet_available);
-}
 
 // ---- the file itself
 
@@ -96,17 +93,47 @@ Result<void> read_min_runs(const PolicyNode& node, const std::string& path, Draf
   return {};
 }
 
-Result<void> read_pinned(const PolicyNode& node, const std::string& path, Draft&) {
-  const auto text = read_text(node, path, name_max);
-  if (!text) return tl::unexpected(text.error());
-  return not_yet(node, path);
+Result<void> read_pinned(const PolicyNode& node, const std::string& path, Draft& draft) {
+  TRACEWEIR_TRY(text, read_text(node, path, name_max));
+  draft.policy.baseline.pinned = std::move(text);
+  return {};
 }
 
-Result<void> read_epoch(const PolicyNode& node, const std::string& path, Draft&) {
-  if (node.kind == PolicyNode::Kind::date) return not_yet(node, path);
-  const auto text = read_text(node, path, name_max);
-  if (!text) return tl::unexpected(text.error());
-  return not_yet(node, path);
+/// Whether a text reads `2026-11-01`, with a day that there is.
+bool is_day(std::string_view text) {
+  if (text.size() != 10) return false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
+  const auto number = [text](std::size_t from, std::size_t digits) {
+    unsigned value = 0;
+    for (const char c : text.substr(from, digits)) value = value * 10 + static_cast<unsigned>(c - '0');
+    return value;
+  };
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(number(0, 4))),
+                                     std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2)))
+      .ok();
+}
+
+/// Whether a text reads `T12:00:00Z`.
+bool is_time(std::string_view text) {
+  constexpr std::string_view form = "Tdd:dd:ddZ";
+  if (text.size() != form.size()) return false;
+  for (std::size_t i = 0; i < form.size(); ++i)
+    if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return false;
+  return text.substr(1, 2) < "24" && text.substr(4, 2) < "60" && text.substr(7, 2) < "60";
+}
+
+Result<void> read_epoch(const PolicyNode& node, const std::string& path, Draft& draft) {
+  std::string text = node.text;
+  if (node.kind != PolicyNode::Kind::date) {
+    TRACEWEIR_TRY(given, read_text(node, path, name_max));
+    text = std::move(given);
+  }
+  const std::string_view view = text;
+  if (!is_day(view.substr(0, 10)) || (view.size() > 10 && !is_time(view.substr(10))))
+    return refuse(node, path, fmt::format("\"{}\" is no date like 2026-11-01 or 2026-11-01T12:00:00Z", text));
+  draft.policy.baseline.epoch = std::move(text);
+  return {};
 }
 
 // ---- [environment], [cost]
@@ -135,10 +162,11 @@ Result<void> read_match(const PolicyNode& node, const std::string& path, Draft& 
   return {};
 }
 
-Result<void> read_gpu_hour(const PolicyNode& node, const std::string& path, Draft&) {
+Result<void> read_gpu_hour(const PolicyNode& node, const std::string& path, Draft& draft) {
   TRACEWEIR_TRY(price, read_number(node, path));
   if (price < 0) return refuse(node, path, "must not be below 0");
-  return not_yet(node, path);
+  draft.policy.gpu_hour = price;
+  return {};
 }
 
 // ---- [findings.CODE]

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
@@ -87,6 +88,14 @@ void add_children(const toml::table& table, PolicyNode& out) {
   });
 }
 
+std::string date_text(const toml::node& node) {
+  std::ostringstream out;
+  if (const auto* date = node.as_date()) out << date->get();
+  if (const auto* time = node.as_time()) out << time->get();
+  if (const auto* both = node.as_date_time()) out << both->get();
+  return std::move(out).str();
+}
+
 PolicyNode node_of(const toml::node& node, std::string key) {
   PolicyNode out;
   out.key = std::move(key);
@@ -107,8 +116,11 @@ PolicyNode node_of(const toml::node& node, std::string key) {
   } else if (const auto* number = node.as_floating_point()) {
     out.kind = PolicyNode::Kind::number;
     out.number = number->get();
+  } else if (node.is_boolean()) {
+    out.kind = PolicyNode::Kind::boolean;
   } else {
-    out.kind = node.is_boolean() ? PolicyNode::Kind::boolean : PolicyNode::Kind::date;
+    out.kind = PolicyNode::Kind::date;
+    out.text = date_text(node);
   }
   return out;
 }

@@ -17,7 +17,7 @@ struct PolicyNode {
   Kind kind = Kind::table;
   std::string key;  ///< in its table; empty in an array and for the file itself
   std::int64_t line = 1, column = 1;
-  std::string text;  ///< of a string
+  std::string text;  ///< of a string; of a date or time as RFC 3339 writes it
   std::int64_t integer = 0;
   double number = 0;                 ///< of an integer too
   std::vector<PolicyNode> children;  ///< of a table or array, in the order of the file

@@ -82,9 +82,15 @@ std::string mean_after_change(const RuleResult& r, const SentenceFacts& facts) {
   return facts.this_run ? fmt::format("; {}", mean_text(r, facts)) : std::string();
 }
 
+/// " since v1.4", where a pinned level is compared with.
+std::string since_text(const RuleResult& r) {
+  return r.against.empty() ? std::string() : fmt::format(" since {}", clean_text(r.against, 80));
+}
+
 std::string comparison(const RuleResult& r, const SentenceFacts& facts) {
-  return fmt::format("{} ({}{}{})", change(r, facts), human_delta(*r.delta, r.baseline->level, facts.unit),
-                     tolerance_text(r), mean_after_change(r, facts));
+  return fmt::format("{}{} ({}{}{})", change(r, facts), since_text(r),
+                     human_delta(*r.delta, r.baseline->level, facts.unit), tolerance_text(r),
+                     mean_after_change(r, facts));
 }
 
 /// "allreduce.time_mean is 52.0 ms, above the limit of 50 ms".
@@ -132,7 +138,18 @@ std::string sentence_learning(const RuleResult& r, const SentenceFacts& facts) {
   const std::string_view where = r.reason == Reason::new_environment ? " in a new environment" : "";
   return fmt::format("learning {}/{}{}: {}", facts.runs_have, facts.runs_want, where, holding_limit(r, facts));
 }
+std::string sentence_accepted(const RuleResult& r, const SentenceFacts& facts) {
+  const Acceptance* accepted = facts.acceptance;
+  if (!accepted) return sentence_broken(r, facts);
+  const std::string who = accepted->author.empty() ? "was accepted" : clean_text(accepted->author, 64) + " accepted";
+  const std::string why = accepted->reason.empty() ? "" : fmt::format(": \"{}\"", clean_text(accepted->reason, 120));
+  return fmt::format("{} is {}{}, at the level that {}{}", r.metric, observed_text(r, facts),
+                     mean_in_brackets(r, facts), who, why);
+}
 std::string sentence_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
+  if (facts.pinned_is_missing)
+    return fmt::format("{} is {}{}, and {}, which the policy pins, has no value of it", r.metric,
+                       observed_text(r, facts), mean_in_brackets(r, facts), clean_text(r.against, 80));
   return fmt::format("{} is {}{}, and no run of {} has this environment ({} of others)", r.metric,
                      observed_text(r, facts), mean_in_brackets(r, facts), branch_of(facts),
                      counted(facts.other_class_runs, "run"));
@@ -181,7 +198,9 @@ std::string next_learning(const RuleResult&, const SentenceFacts& facts) {
                      counted(facts.runs_want - facts.runs_have, "more run"), branch_of(facts),
                      facts.other_class_runs > 0 ? " in this environment" : "");
 }
-std::string next_not_comparable(const RuleResult&, const SentenceFacts& facts) {
+std::string next_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
+  if (facts.pinned_is_missing)
+    return fmt::format("Upload a run of {}, or pin another tag or run (baseline.pinned).", clean_text(r.against, 80));
   return fmt::format("Run {} in this environment, or this commit in the environment of its baseline.",
                      branch_of(facts));
 }
@@ -194,8 +213,12 @@ std::string next_obstacle(const RuleResult&, const SentenceFacts& facts) { retur
 std::string next_not_applicable(const RuleResult&, const SentenceFacts& facts) {
   return std::string(facts.why_none == NotMeasured::no_gpu_work ? advice_for(*facts.why_none) : std::string_view());
 }
-std::string next_accepted(const RuleResult& r, const SentenceFacts&) {
-  return fmt::format("Nothing, or undo the acceptance of {}.", r.metric);
+std::string next_accepted(const RuleResult& r, const SentenceFacts& facts) {
+  const Acceptance* accepted = facts.acceptance;
+  if (!accepted) return fmt::format("Nothing, or undo the acceptance of {}.", r.metric);
+  const std::string until = accepted->until.empty() ? "" : fmt::format(", until {}", clean_text(accepted->until, 40));
+  return fmt::format("Nothing: it is the baseline from run {} on{}; undo the acceptance to raise the alarm again.",
+                     clean_text(accepted->run, 64), until);
 }
 
 using Writer = std::string (*)(const RuleResult&, const SentenceFacts&);
@@ -207,7 +230,7 @@ constexpr SentenceRow rows[] = {
     {Reason::within, &sentence_within, &next_nothing},
     {Reason::better, &sentence_better, &next_nothing},
     {Reason::worse_within_noise, &sentence_noisy, &next_noisy},
-    {Reason::accepted, &sentence_broken, &next_accepted},
+    {Reason::accepted, &sentence_accepted, &next_accepted},
     {Reason::over_limit, &sentence_broken, &next_broken},
     {Reason::worse, &sentence_broken, &next_broken},
     {Reason::not_applicable, &sentence_absent, &next_not_applicable},

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "gate/judge.hpp"
 #include "gate/verdict.hpp"
 
 namespace traceweir::gate {
@@ -25,6 +26,8 @@ struct SentenceFacts {
   bool unchanged = false;  ///< the difference is one that equal runs have
   bool nearly_blind = false;
   std::string obstacle, obstacle_next;
+  const Acceptance* acceptance = nullptr;  ///< not owned
+  bool pinned_is_missing = false;
 };
 
 /// "gpu.utilization fell from 89.1 % to 68.0 % (-21.1 pp, tolerance 3 pp)"

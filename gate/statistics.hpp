@@ -29,6 +29,8 @@ double normal_tail(double x);
 double normal_quantile(double p);
 /// The x with P(X > x) = tail of Student's t. Shape: 0 < tail < 1, degrees >= 1.
 double student_upper(double tail, double degrees);
+/// P(X > x) of Student's t. Shape: degrees >= 1; x may be infinite.
+double student_tail(double x, double degrees);
 
 /// Exact one-sided Mann–Whitney U test: the probability, with equal distributions, that `above` ranks at least as high
 /// above `below` as it does. Ties get middle ranks, and the distribution is that of these ranks.

@@ -57,6 +57,7 @@ struct BaselineFacts {
 
 struct RuleResult {
   std::string metric;              ///< or `finding:CODE`
+  std::string against;             ///< the pinned tag or run that was compared with; empty: the baseline branch
   std::optional<Outcome> outcome;  ///< none: not_applicable, shown but not counted
   Reason reason = Reason::within;
   std::optional<double> observed;  ///< mean of the commit's runs where there are several

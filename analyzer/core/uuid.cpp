@@ -30,6 +30,14 @@ std::string uuid_v7(std::chrono::milliseconds unix_time, const std::array<std::u
   return text;
 }
 
+std::optional<std::chrono::milliseconds> time_of_uuid_v7(std::string_view text) {
+  if (!is_uuid(text) || text[14] != '7') return std::nullopt;
+  std::int64_t time = 0;
+  for (const char c : text.substr(0, 13))
+    if (c != '-') time = time * 16 + static_cast<std::int64_t>(digits.find(c));
+  return std::chrono::milliseconds(time);
+}
+
 bool is_uuid(std::string_view text) {
   if (text.size() != text_bytes) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {

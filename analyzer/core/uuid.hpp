@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ std::string uuid_v7(std::chrono::milliseconds unix_time, const std::array<std::u
 
 /// Whether `text` is a UUID in that form: 36 characters, lower-case hex, dashes in their places.
 bool is_uuid(std::string_view text);
+
+/// When a UUID of version 7 was made, since 1970. Nothing: it is none of that version.
+std::optional<std::chrono::milliseconds> time_of_uuid_v7(std::string_view text);
 
 }  // namespace traceweir

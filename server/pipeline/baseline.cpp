@@ -2,6 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analyzer/core/uuid.hpp"
+#include "gate/metric_facts.hpp"
+#include "gate/segments.hpp"
+#include "server/pipeline/pinned.hpp"
+#include "server/wire/timestamp.hpp"
+
 namespace traceweir::pipeline {
 namespace {
 
@@ -52,6 +60,32 @@ Result<Found> by_time(store::Store& store, const store::BaselineQuery& query) {
                    query.branch)}};
 }
 
+/// Nothing older than the policy's epoch counts. The rows are those received last, so leaving out older ones leaves out
+/// nothing that a longer answer would have had.
+void leave_out_older(std::vector<store::BaselineRow>& rows, const std::string& epoch) {
+  const auto since = wire::from_rfc3339(epoch);
+  if (!since) return;
+  std::erase_if(rows, [&](const store::BaselineRow& row) {
+    // The run's id says when it was received.
+    const auto received = time_of_uuid_v7(row.run);
+    return received && *received < since->time_since_epoch();
+  });
+}
+
+/// The better side of a metric as the policy has it.
+Better side_of(const gate::Policy& policy, const std::string& metric) {
+  for (const gate::Rule& rule : policy.rules)
+    if (rule.direction && gate::matches(rule.metric, metric)) return *rule.direction;
+  const auto info = gate::metric_info(metric);
+  return info ? info->better : Better::none;
+}
+
+/// A change for the better begins a new level by itself: a history that got faster and falls back is caught.
+void number_segments(gate::Baseline& baseline, const gate::Policy& policy) {
+  for (auto& [metric, points] : baseline.series)
+    gate::number_segments(points, side_of(policy, metric), policy.baseline.min_runs);
+}
+
 }  // namespace
 
 std::string baseline_branch(const store::RunHead& head, const gate::Policy& policy) {
@@ -82,7 +116,12 @@ Result<gate::Baseline> baseline_for(store::Store& store, const store::RunHead& h
   }
   TRACEWEIR_TRY(others, store.other_class_runs(query));
 
+  leave_out_older(found.rows, policy.baseline.epoch);
   gate::Baseline baseline;
+  if (!policy.baseline.pinned.empty()) {
+    TRACEWEIR_TRY(pinned, pinned_baseline(store, head, policy.baseline.pinned, comparable_key));
+    baseline.pinned = std::move(pinned);
+  }
   baseline.branch = query.branch;
   baseline.ancestry = found.ancestry;
   baseline.notes = found.notes;
@@ -93,6 +132,7 @@ Result<gate::Baseline> baseline_for(store::Store& store, const store::RunHead& h
     for (const auto& [metric, value] : row.values)
       baseline.series[metric].push_back(gate::BaselinePoint{row.run, row.commit, value, 0});
   }
+  number_segments(baseline, policy);
   return baseline;
 }
 

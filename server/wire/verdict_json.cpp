@@ -20,6 +20,7 @@ Json baseline_json(const gate::BaselineFacts& facts) {
 
 Json rule_json(const gate::RuleResult& rule) {
   Json json = {{"metric", rule.metric},
+               {"against", rule.against.empty() ? Json(nullptr) : Json(rule.against)},
                {"outcome", rule.outcome ? Json(gate::word(*rule.outcome)) : Json(nullptr)},
                {"reason", gate::word(rule.reason)},
                {"observed", nullable(rule.observed)},
@@ -75,6 +76,7 @@ Result<gate::RuleResult> rule_of(const Json& json) {
   ObjectReader in(json);
   gate::RuleResult rule;
   rule.metric = in.text("metric");
+  rule.against = in.maybe_text("against").value_or("");
   if (const auto text = in.maybe_text("outcome"))
     rule.outcome = known(in, "outcome", text, &gate::outcome_of, gate::Outcome::inconclusive);
   rule.reason = known(in, "reason", std::optional(in.text("reason")), &gate::reason_of, gate::Reason::within);

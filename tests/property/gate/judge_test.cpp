@@ -117,6 +117,23 @@ TEST_CASE("judge: a worse value never has a better outcome") {
   });
 }
 
+// Why: who accepted a level does not want to hear of it at every commit.
+TEST_CASE("judge: an accepted level is silent, however long the history") {
+  holds([] {
+    const double level = 1e6 * *rc::gen::element(1.1, 1.5, 3.0);
+    Baseline baseline = baseline_of(metric, {});
+    std::vector<BaselinePoint>& points = baseline.series[metric];
+    const int since = *rc::gen::inRange(0, 12), before = *rc::gen::inRange(8, 40);
+    for (int i = 0; i < since; ++i) points.push_back({"n", "c", level * (*near(4) / 1e6), 0});
+    for (int i = 0; i < before; ++i) points.push_back({"o", "c", *near(10), 1});
+    baseline.accepted[metric] = {"n", "c", level, "somebody", "", ""};
+    const Policy policy = policy_of("[rules.\"step.time_p50\"]\nworse_by = \"5%\"\nmax = \"1.05 ms\"\n");
+    const Verdict verdict = judge_one(run_of(metric, level * (*near(4) / 1e6)), baseline, policy);
+    RC_ASSERT(verdict.outcome == Outcome::pass || verdict.outcome == Outcome::warn);
+    RC_ASSERT(verdict.rules.front().reason == Reason::accepted);
+  });
+}
+
 // Why: the values come from strangers' files.
 TEST_CASE("judge: any numbers at all give a verdict") {
   holds([] {

@@ -104,6 +104,53 @@ TEST_CASE("judge: the resolution is the least noise") {
 }
 
 // Why: a percentage of nothing is nothing: only at_least and the resolution are left.
+// Why: the band must hold for normal and for log-normal noise. By hand, for s of the five values 98, 99, 100, 101, 102
+// (1.5811 as they are, 0.015814 as logarithms) and T⁻¹(Φ(3); 4) = 6.6201 times √(1 + 1/5).
+TEST_CASE("judge: upwards by the logarithm, downwards by the value itself") {
+  struct Row {
+    const char* name;
+    const char* metric;
+    double unit;
+    double fails_at;
+  };
+  const Row rows[] = {
+      {"a time", step, 1e6, 99.99 * std::exp(0.015814 * std::sqrt(1.2) * 6.6201)},
+      {"a rate", "allreduce.busbw", 1, 100 - 1.5811 * std::sqrt(1.2) * 6.6201},
+      {"a share that should be low", "gpu.idle", 0.002, 99.99 * std::exp(0.015814 * std::sqrt(1.2) * 6.6201)},
+      {"a share that should be high", utilization, 0.008, 100 - 1.5811 * std::sqrt(1.2) * 6.6201},
+      {"a share near 0: the resolution is the noise", "gpu.idle", 0.00005, 100 + 20 * std::sqrt(1.2) * 6.6201},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    std::vector<double> values;
+    for (const double value : {98.0, 99.0, 100.0, 101.0, 102.0}) values.push_back(value * row.unit);
+    const bool is_share = metric_info(row.metric)->unit == Unit::ratio;
+    const std::string policy = fmt::format("[rules.\"{}\"]\nworse_by = \"{}\"\n", row.metric, is_share ? "0pp" : "0%");
+    const RuleResult rule = rule_of(row.metric, values.front(), values, policy);
+    REQUIRE(rule.fails_at.has_value());
+    CHECK(*rule.fails_at / row.unit == doctest::Approx(row.fails_at).epsilon(1e-4));
+  }
+}
+
+// Why: after one freak run a second one that is a little worse than the level must not confirm it. Level 100, s = 1
+// (0.01 as logarithm), n = 20: the band of one run for one in twenty is 0.01 · √(1 + 1/20) · T⁻¹(0.95; 19) = 1.79 %.
+TEST_CASE("judge: a run that confirms another is itself beyond what noise does to one run in twenty") {
+  std::vector<double> values;
+  for (int i = 0; i < 10; ++i) values.insert(values.end(), {100.0e6 * std::exp(0.00975), 100.0e6 * std::exp(-0.00975)});
+  const Policy policy = policy_of("[rules.\"step.time_p50\"]\nworse_by = \"0%\"\nconfirm = 2\n");
+  const auto reason = [&](std::vector<double> observed) {
+    std::vector<JudgedRun> runs;
+    for (const double value : observed) runs.push_back(run_of(step, value * 1e6));
+    return judge(runs, cases::baseline_of(step, values), policy).rules.front().reason;
+  };
+  CHECK(reason({120}) == Reason::needs_confirmation);
+  CHECK(reason({120, 99}) == Reason::worse_within_noise);
+  CHECK(reason({120, 101.7}) == Reason::worse_within_noise);
+  CHECK(reason({120, 101.9}) == Reason::worse);
+  CHECK(reason({101.7, 120}) == Reason::worse_within_noise);
+  CHECK(reason({120, 101.7, 101.9}) == Reason::worse);
+}
+
 TEST_CASE("judge: a level of 0") {
   const std::vector<double> zero(8, 0.0);
   const std::string exposed = "[rules.\"comm.exposed_per_step\"]\nworse_by = \"10%\"\nat_least = \"0.1 ms\"\n";

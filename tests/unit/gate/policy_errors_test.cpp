@@ -145,16 +145,19 @@ TEST_CASE("policy errors: rules") {
   for (const Row& row : rows) check(row, ErrorCode::bad_policy);
 }
 
-// Why: a key whose function comes later is neither a typo nor silently without effect.
-TEST_CASE("policy errors: keys whose function comes later are refused by name") {
+TEST_CASE("policy errors: pinned, epoch and cost") {
   const Row rows[] = {
-      {"[baseline]\npinned = \"v1.4\"\n", "line 2: baseline.pinned: not yet available in this version"},
-      {"[baseline]\nepoch = \"2026-11-01\"\n", "line 2: baseline.epoch: not yet available in this version"},
-      {"[baseline]\nepoch = 2026-11-01\n", "line 2: baseline.epoch: not yet available in this version"},
-      {"[cost]\ngpu_hour = 2.5\n", "line 2: cost.gpu_hour: not yet available in this version"},
-      {"[cost]\ngpu_hour = 2\n", "line 2: cost.gpu_hour: not yet available in this version"},
+      {"[baseline]\npinned = \"\"\n", "line 2: baseline.pinned: "},
+      {"[baseline]\npinned = 14\n", "line 2: baseline.pinned: must be a string"},
+      {"[baseline]\nepoch = \"yesterday\"\n", "line 2: baseline.epoch: \"yesterday\" is no date like 2026-11-01"},
+      {"[baseline]\nepoch = \"2026-02-30\"\n", "line 2: baseline.epoch: \"2026-02-30\" is no date"},
+      {"[baseline]\nepoch = \"2026-11-01T25:00:00Z\"\n", "line 2: baseline.epoch: \"2026-11-01T25:00:00Z\" is no date"},
+      {"[baseline]\nepoch = 12:00:00\n", "line 2: baseline.epoch: \"12:00:00\" is no date"},
+      {"[baseline]\nepoch = 2026\n", "line 2: baseline.epoch: must be a string"},
+      {"[cost]\ngpu_hour = -1\n", "line 2: cost.gpu_hour: must not be below 0"},
+      {"[cost]\ngpu_hour = \"2\"\n", "line 2: cost.gpu_hour: must be a number"},
   };
-  for (const Row& row : rows) check(row, ErrorCode::not_yet_available);
+  for (const Row& row : rows) check(row, ErrorCode::bad_policy);
 }
 
 // Why: a policy comes with an upload, so from anybody; the TOML library recurses and must not be led to the stack's

@@ -30,6 +30,10 @@ window     = "steps"
 branch   = "trunk"
 runs     = 40
 min_runs = 6
+pinned   = "v1.4"
+epoch    = 2026-11-01
+[cost]
+gpu_hour = 2.5
 [environment]
 match = ["gpu", "driver", "node"]
 [rules."allreduce.time_mean"]
@@ -65,6 +69,11 @@ TEST_CASE("policy: every key of the grammar outside of rules") {
   CHECK(policy.baseline.branch == "trunk");
   CHECK(policy.baseline.runs == 40);
   CHECK(policy.baseline.min_runs == 6);
+  CHECK(policy.baseline.pinned == "v1.4");
+  CHECK(policy.baseline.epoch == "2026-11-01");
+  CHECK(policy_of("[baseline]\nepoch = \"2026-11-01T06:30:00Z\"\n").baseline.epoch == "2026-11-01T06:30:00Z");
+  CHECK(policy_of("[baseline]\nepoch = 2026-11-01T06:30:00Z\n").baseline.epoch == "2026-11-01T06:30:00Z");
+  CHECK(policy.gpu_hour == 2.5);
   CHECK(policy.environment_match == std::vector<std::string>{"gpu", "driver", "node"});
   REQUIRE(policy.findings.size() == 2);
   CHECK(policy.findings[0].code == FindingCode::straggler);

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analyzer/core/text.hpp"
+#include "cli/change_point_options.hpp"
+#include "cli/command.hpp"
+#include "cli/repository_policy.hpp"
+#include "cli/series_file.hpp"
+#include "gate/backtest.hpp"
+#include "gate/metric_facts.hpp"
+#include "gate/units.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+struct Options {
+  std::string policy, metric, series, worse_by = "5%", better = "lower";
+  std::vector<std::size_t> accepted;
+  gate::ChangePointOptions changes;
+  bool json = false;
+};
+
+/// The rule of a policy for the metric, or the one that the options state for a series without a name.
+struct Judged {
+  gate::Rule rule;
+  MetricInfo info;
+  gate::BaselineOptions baseline;
+};
+
+Result<Judged> from_options(const Options& options) {
+  TRACEWEIR_TRY(tolerance, gate::parse_tolerance(options.worse_by, Unit::count));
+  Judged judged;
+  judged.info = {"value", Unit::count, *better_of(options.better), ""};
+  judged.rule.metric = judged.info.id;
+  judged.rule.worse_by = std::move(tolerance);
+  return judged;
+}
+
+Result<Judged> from_policy(const Options& options) {
+  std::optional<gate::Policy> policy;
+  if (options.policy.empty()) {
+    policy = gate::built_in_policy();
+  } else {
+    TRACEWEIR_TRY(read, repository_policy(options.policy, {}));
+    policy = std::move(read);
+  }
+  const std::optional<MetricInfo> info = gate::metric_info(options.metric);
+  if (!info)
+    return fail(ErrorCode::usage,
+                fmt::format("there is no metric '{}'; `traceweir metrics` lists them", clean_text(options.metric)));
+  for (gate::Rule& rule : gate::rules_for(*policy, std::vector{options.metric}))
+    if (rule.metric == options.metric) return Judged{std::move(rule), *info, policy->baseline};
+  return fail(ErrorCode::usage, fmt::format("the policy has no rule for {}", options.metric));
+}
+
+Result<Judged> judged_of(const Options& options) {
+  if (!options.metric.empty()) return from_policy(options);
+  if (options.policy.empty()) return from_options(options);
+  return fail(ErrorCode::usage, "--policy needs --metric: which of its rules is meant");
+}
+
+// ---- as JSON
+
+wire::Json baseline_json(const gate::RuleResult& result) {
+  if (!result.baseline) return nullptr;
+  const gate::BaselineFacts& facts = *result.baseline;
+  return {{"runs", facts.runs},   {"median", facts.median},     {"level", facts.level},
+          {"noise", facts.noise}, {"segments", facts.segments}, {"first", std::stoull(facts.first)}};
+}
+
+wire::Json point_json(const gate::BacktestPoint& point) {
+  const gate::RuleResult& result = point.result;
+  wire::Json json = {{"index", point.index},
+                     {"value", point.value},
+                     {"outcome", result.outcome ? wire::Json(word(*result.outcome)) : wire::Json(nullptr)},
+                     {"reason", word(result.reason)},
+                     {"baseline", baseline_json(result)}};
+  json["fails_at"] = result.fails_at ? wire::Json(*result.fails_at) : wire::Json(nullptr);
+  json["detectable"] = result.detectable ? wire::Json(*result.detectable) : wire::Json(nullptr);
+  return json;
+}
+
+std::int64_t recovered_in(const gate::Backtest& test) {
+  return std::count_if(test.alarms.begin(), test.alarms.end(),
+                       [](const gate::Alarm& alarm) { return alarm.recovered; });
+}
+
+void print_json(const gate::Backtest& test) {
+  wire::Json document = {{"points", wire::Json::array()}, {"change_points", wire::Json::array()}};
+  for (const gate::BacktestPoint& point : test.points) document["points"].push_back(point_json(point));
+  for (const gate::ChangePoint& point : test.change_points) document["change_points"].push_back(json_of(point));
+  document["summary"] = {{"values", test.points.size()}, {"judged", test.judged},
+                         {"failed", test.failed},        {"warned", test.warned},
+                         {"alarms", test.alarms.size()}, {"recovered", recovered_in(test)}};
+  fmt::print("{}\n", wire::dump(document));
+}
+
+// ---- as a table
+
+std::string shown(double value, const MetricInfo& info) {
+  return info.id == "value" ? fmt::format("{:.6g}", value) : gate::human(value, info.unit);
+}
+
+void print_failures(const gate::Backtest& test, const Series& series, const MetricInfo& info) {
+  if (test.failed == 0) return;
+  fmt::print("{:>8} {:>8} {:>14} {:>14} {:>9} {:>14} {}\n", "index", "line", "value", "level", "change", "fails at",
+             "reason");
+  for (const gate::BacktestPoint& point : test.points) {
+    const gate::RuleResult& result = point.result;
+    if (result.outcome != gate::Outcome::fail) continue;
+    const std::string level = result.baseline ? shown(result.baseline->level, info) : "-";
+    const std::string change = result.delta ? gate::human_delta(*result.delta, result.baseline->level, info.unit) : "-";
+    fmt::print("{:>8} {:>8} {:>14} {:>14} {:>9} {:>14} {}\n", point.index, series.lines[point.index],
+               shown(point.value, info), level, change, result.fails_at ? shown(*result.fails_at, info) : "-",
+               word(result.reason));
+  }
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void print_table(const gate::Backtest& test, const Series& series, const Judged& judged) {
+  print_failures(test, series, judged.info);
+  fmt::print("{}: {} judged, {} failed in {}, {} warned, {} not judged (learning)\n",
+             plural(std::ssize(test.points), "value"), test.judged, test.failed,
+             plural(std::ssize(test.alarms), "alarm"), test.warned, std::ssize(test.points) - test.judged);
+  if (!test.alarms.empty())
+    fmt::print("{} of {} recovered without a change of level: false alarms, most likely\n", recovered_in(test),
+               plural(std::ssize(test.alarms), "alarm"));
+  for (const gate::ChangePoint& change : test.change_points)
+    fmt::print("the level changed at index {} (line {}) from {} to {}\n", change.index, series.lines[change.index],
+               shown(change.before, judged.info), shown(change.after, judged.info));
+}
+
+int run(const Options& options) {
+  if (const auto checked = check_change_point_options(options.changes); !checked) return say(checked.error());
+  const auto judged = judged_of(options);
+  if (!judged) return say(judged.error());
+  const auto series = read_series(options.series);
+  if (!series) return say(series.error());
+  for (const std::size_t index : options.accepted)
+    if (index >= series->values.size())
+      return say(
+          Error{ErrorCode::usage, fmt::format("--accept {}: the series has {} values", index, series->values.size())});
+  if (judged->rule.confirm > 1)
+    fmt::print(stderr, "note: the rule wants {} runs of a commit, and a series has one: nothing can fail\n",
+               judged->rule.confirm);
+  const gate::Backtest test =
+      gate::backtest({series->values, judged->rule, judged->info, judged->baseline, options.changes, options.accepted});
+  if (options.json)
+    print_json(test);
+  else
+    print_table(test, *series, *judged);
+  return test.failed > 0 ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+Action declare_backtest(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("--series", options->series, "one number per line, or a CSV with a column `value`; - is stdin")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--policy", options->policy, "the policy whose rule for --metric is tried (default: the built-in one)")
+      ->type_name("FILE");
+  auto* metric = app.add_option("--metric", options->metric, "metric of the series, its values in the metric's unit")
+                     ->type_name("ID");
+  app.add_option("--worse-by", options->worse_by, "without --metric: the tolerance")
+      ->type_name("PERCENT")
+      ->capture_default_str()
+      ->excludes(metric);
+  app.add_option("--better", options->better, "without --metric: the better side")
+      ->check(CLI::IsMember({"lower", "higher"}))
+      ->capture_default_str()
+      ->excludes(metric);
+  app.add_option("--accept", options->accepted,
+                 "index of a value from which on the new level is accepted; several times")
+      ->type_name("INDEX");
+  add_change_point_options(app, options->changes);
+  app.add_flag("--json", options->json, "every value with its verdict, as JSON");
+  app.footer(
+      R"(Each value is judged against those before it, as the gate does. A value that fails is not in the baseline, unless its
+level is accepted; a change for the better starts a new level by itself. Index 0 is the first value.
+
+Examples:
+  traceweir backtest --series times.csv --worse-by 3%
+  traceweir backtest --series util.csv --policy .traceweir.toml --metric gpu.utilization
+  traceweir history step.time_p50 --project llama --branch main --csv |
+    traceweir backtest --series - --metric step.time_p50 --json
+
+Exit codes: 0 nothing fails, 1 something fails, 2 usage, or a file that is no series or policy.)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace traceweir::cli

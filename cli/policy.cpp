@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/repository_policy.hpp"
+#include "gate/policy_words.hpp"
+#include "server/wire/json.hpp"
+
+namespace traceweir::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  bool json = false;
+};
+
+void print_json(const gate::Policy& policy) {
+  wire::Json document = {
+      {"rules", wire::Json::array()}, {"findings", wire::Json::array()}, {"about", in_words(policy)}};
+  for (const gate::Rule& rule : policy.rules)
+    document["rules"].push_back(
+        {{"metric", rule.metric}, {"level", word(rule.level)}, {"words", in_words(rule, policy)}});
+  for (const gate::FindingRule& rule : policy.findings)
+    document["findings"].push_back({{"code", word(rule.code)}, {"level", word(rule.level)}, {"words", in_words(rule)}});
+  fmt::print("{}\n", wire::dump(document));
+}
+
+void print_text(const gate::Policy& policy) {
+  for (const gate::Rule& rule : policy.rules) fmt::print("{}\n", in_words(rule, policy));
+  for (const gate::FindingRule& rule : policy.findings) fmt::print("{}\n", in_words(rule));
+  if (policy.rules.empty() && policy.findings.empty()) fmt::print("There is no rule: nothing is judged.\n");
+  for (const std::string& sentence : in_words(policy)) fmt::print("{}\n", sentence);
+}
+
+int check(const Options& options) {
+  const auto policy = repository_policy(options.file, {});
+  if (!policy) return say(policy.error());
+  if (!*policy) fmt::print(stderr, "there is no {} here: these are the built-in rules\n", policy_file_name);
+  const gate::Policy& shown = *policy ? **policy : gate::built_in_policy();
+  if (options.json)
+    print_json(shown);
+  else
+    print_text(shown);
+  return exit_done;
+}
+
+}  // namespace
+
+Action declare_policy(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("check", "reads a policy, and says what it does or what is wrong with it");
+  sub->add_option("FILE", options->file, "the policy (default: .traceweir.toml here or at the top of the work tree)");
+  sub->add_flag("--json", options->json, "as JSON");
+  app.require_subcommand(1);
+  app.footer(R"(Examples:
+  traceweir policy check
+  traceweir policy check ci/policy.toml --json
+
+Exit codes: 0 it is a policy, 2 it is none; the message names line and key.)");
+  return [options] { return check(*options); };
+}
+
+}  // namespace traceweir::cli

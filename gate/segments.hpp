@@ -1,0 +1,36 @@
+// For: stretches of a baseline with one level: where they begin.
+// Not for: finding changes (change_points.hpp), or what a level means (history.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/core/metric.hpp"
+#include "gate/change_points.hpp"
+#include "gate/judge.hpp"
+
+namespace traceweir::gate {
+
+struct SegmentQuestion {
+  std::span<const ChangePoint> changes;
+  std::span<const char> counts;           ///< of every value, oldest first: whether it is in the baseline
+  std::span<const std::size_t> accepted;  ///< indices of values whose level was accepted
+  Better side = Better::lower;
+  std::int64_t min_runs = 5;
+};
+
+/// Where segments begin, in order: at accepted values, and at changes for the better. A change for the worse begins
+/// none by itself, and a better level of fewer than `min_runs` values is not yet one to be judged by.
+std::vector<std::size_t> segment_starts(const SegmentQuestion& question);
+
+/// Numbers the points of a baseline: 0 is the current segment, then older ones. Changes are sought among the points.
+/// Shape:  newest first; all of them count.
+void number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs);
+
+/// The same with every change beginning a segment, for better and for worse, beside the segments that there are: where
+/// only the noise is asked for, and a level that drifts must not count as noise.
+void number_levels(std::vector<BaselinePoint>& points);
+
+}  // namespace traceweir::gate

@@ -1,0 +1,102 @@
+"""What the policy says about the baseline, through the service: pinned runs, epoch, levels that got better."""
+import json
+import unittest
+
+from service import Service, sha, trace
+
+RULE = '[rules."step.time_p50"]\nworse_by = "5%"\n'
+
+
+class Baselines(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service().__enter__()
+        cls.admin = cls.service.token(None, "admin")
+        cls.report, cls.known = None, {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.__exit__()
+
+    def policy(self, project, text):
+        answer = self.service.call("PUT", f"/api/v1/projects/{project}/policy", self.admin, (RULE + text).encode())
+        self.assertEqual(answer.status, 204, answer)
+
+    def upload(self, project, number, milliseconds, **query):
+        """A run whose steps take so long: the report of a real trace, with that value."""
+        if Baselines.report is None:
+            first = self.service.upload(self.service.token("maker"), trace("--seed", 1), sha(1), project="maker")
+            Baselines.report = first.json["report"]
+        report = json.loads(json.dumps(Baselines.report))
+        for part in [report["run"], *report["ranks"]]:
+            for row in part["measurements"]:
+                if row["metric"] == "step.time_p50":
+                    row["value"] = round(milliseconds * 1e6)
+                    row.update({key: row["value"] for key in ("min", "max") if key in row})
+        answer = self.service.upload(self.tokens(project), json.dumps(report).encode(), sha(number), project=project, **query)
+        self.assertEqual(answer.status, 201, answer)
+        return answer.json
+
+    def tokens(self, project):
+        """The project's token; the first call makes the project."""
+        if project not in self.known:
+            self.known[project] = self.service.token(project)
+        return self.known[project]
+
+    def history(self, project, *levels):
+        number = 0
+        for milliseconds, count in levels:
+            for i in range(count):
+                number += 1
+                self.upload(project, number, milliseconds * (1.002 if i % 2 else 0.998))
+        return number
+
+    def test_many_small_steps_fail_against_the_pin(self):
+        self.tokens("pinned")
+        self.policy("pinned", "")
+        first = self.upload("pinned", 1, 100)
+        last = self.history("pinned", *((100 + 2 * step, 4) for step in range(5)))
+        for pin in (first["id"], sha(1)):
+            with self.subTest(pin):
+                self.policy("pinned", f'[baseline]\nmin_runs = 3\npinned = "{pin}"\n')
+                last += 1
+                verdict = self.upload("pinned", last, 113)["verdict"]
+                self.assertEqual(verdict["outcome"], "fail", verdict)
+                reasons = {rule["against"]: rule["reason"] for rule in verdict["rules"]}
+                self.assertEqual(reasons[pin], "worse")
+                self.assertNotEqual(reasons[None], "worse")
+                self.assertIn(f"since {pin}", verdict["summary"])
+
+    def test_a_pinned_tag_is_the_branch_of_its_runs(self):
+        self.tokens("tagged")
+        self.policy("tagged", "")
+        last = self.history("tagged", (100, 6))
+        self.upload("tagged", 90, 100, branch="v1.4")
+        self.policy("tagged", '[baseline]\npinned = "v1.4"\n')
+        self.assertEqual(self.upload("tagged", last + 1, 100)["verdict"]["outcome"], "pass")
+        self.policy("tagged", '[baseline]\npinned = "v1.5"\n')
+        verdict = self.upload("tagged", last + 2, 100)["verdict"]
+        self.assertEqual((verdict["outcome"], verdict["rules"][0]["reason"]), ("inconclusive", "not_comparable"))
+        self.assertIn("Upload a run of v1.5", verdict["rules"][0]["next"])
+
+    def test_nothing_before_the_epoch_counts(self):
+        self.tokens("epoch")
+        self.policy("epoch", "")
+        last = self.history("epoch", (100, 6))
+        self.policy("epoch", "[baseline]\nepoch = 2001-01-01\n")
+        self.assertEqual(self.upload("epoch", last + 1, 100)["verdict"]["rules"][0]["reason"], "within")
+        self.policy("epoch", "[baseline]\nepoch = 2999-01-01\n")
+        self.assertEqual(self.upload("epoch", last + 2, 100)["verdict"]["rules"][0]["reason"], "no_baseline")
+
+    def test_a_history_that_got_faster_and_falls_back_is_caught(self):
+        self.tokens("faster")
+        self.policy("faster", "")
+        last = self.history("faster", (100, 12), (90, 6))
+        rule = self.upload("faster", last + 1, 100)["verdict"]["rules"][0]
+        self.assertEqual(rule["reason"], "worse")
+        self.assertEqual((rule["baseline"]["runs"], rule["baseline"]["segments"]), (6, 2))
+        self.assertAlmostEqual(rule["baseline"]["level"], 90e6, delta=0.2e6)
+
+
+if __name__ == "__main__":
+    unittest.main()
