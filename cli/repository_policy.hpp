@@ -14,7 +14,7 @@ inline constexpr const char* policy_file_name = ".traceweir.toml";
 
 /// The policy of `file`; with an empty name that of .traceweir.toml here or at the top of the work tree. With `base`
 /// (the merge base of a pull request) the one that the base has: a change must not loosen its own gate. Nothing: there
-/// is none. Errors: bad_policy, not_yet_available, io_failed, with the file's name in front.
+/// is none. Errors: bad_policy, io_failed, with the file's name in front.
 Result<std::optional<gate::Policy>> repository_policy(const std::string& file, const std::string& base);
 
 }  // namespace traceweir::cli

@@ -92,8 +92,8 @@ inline constexpr std::size_t policy_bytes_max = std::size_t{64} << 10;
 
 /// Parses a policy.
 /// Shape:  wildcard rules stay patterns; rules_for (below) expands them against what was measured.
-/// Errors: bad_policy: unknown key or metric, wrong unit, `worse_by` without a better side, an unattainable rule;
-///         not_yet_available: a key of the grammar whose function comes later. The message names line and key.
+/// Errors: bad_policy: unknown key or metric, wrong unit, `worse_by` without a better side, an unattainable rule.
+///         The message names line and key.
 Result<Policy> parse_policy(std::string_view toml);
 
 /// The policy of a project that has none: gpu.utilization, gpu.idle (3pp), allreduce.time_mean,

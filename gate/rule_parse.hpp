@@ -12,7 +12,7 @@
 
 namespace traceweir::gate {
 
-/// Errors: bad_policy, not_yet_available (a family of metrics that comes later).
+/// Errors: bad_policy.
 Result<Rule> parse_rule(const PolicyNode& table, const std::string& path);
 
 /// The keys of a rule, for the JSON schema's test.

@@ -31,10 +31,10 @@ Result<http::Response> get_history(const http::Request& request, Services& servi
 // policy
 /// Errors: those of authorize().
 Result<http::Response> get_policy(const http::Request& request, Services& services);
-/// Errors: bad_policy, not_yet_available, upload_too_large, and those of authorize().
+/// Errors: bad_policy, upload_too_large, and those of authorize().
 Result<http::Response> put_policy(const http::Request& request, const std::string& body, Services& services);
 
-/// Errors: bad_query (not a hash), hash_mismatch, bad_policy, not_yet_available, and those of authorize().
+/// Errors: bad_query (not a hash), hash_mismatch, bad_policy, and those of authorize().
 Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services);
 
 // projects
