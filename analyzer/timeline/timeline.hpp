@@ -194,7 +194,7 @@ struct Timeline {
   std::vector<Call> calls;
   std::vector<Range> ranges;
   std::vector<StatedMetric> stated;
-  std::optional<Sums> sums;  ///< in place of work, where a trace has no more than that
+  std::optional<Sums> sums;       ///< in place of work, where a trace has no more than that
   std::vector<Counter> counters;  ///< by (name, device)
   std::uint32_t thread_count = 0;
   std::map<FindingCode, Oddity> oddities;
