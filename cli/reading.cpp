@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/ingest.hpp"
@@ -157,10 +158,17 @@ Error about(const std::string& name, std::size_t files, Error error) {
   return error;
 }
 
-Result<MeasuredFile> read_descriptors(int i) {
-  const bool has_scratch = ::fcntl(sandbox::scratch_of(i), F_GETFD) >= 0;
-  std::optional<ingest::File> scratch;
-  if (has_scratch) scratch.emplace(sandbox::scratch_of(i));
+/// The files to unpack into, as far as there are any. Asked before the sandbox, which does not let one ask.
+std::vector<std::optional<ingest::File>> scratches_of(std::size_t files) {
+  std::vector<std::optional<ingest::File>> scratches(files);
+  for (std::size_t i = 0; i < files; ++i) {
+    const int descriptor = sandbox::scratch_of(static_cast<int>(i));
+    if (::fcntl(descriptor, F_GETFD) >= 0) scratches[i].emplace(descriptor);
+  }
+  return scratches;
+}
+
+Result<MeasuredFile> read_descriptors(int i, std::optional<ingest::File> scratch) {
   TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_of(i)), std::move(scratch)));
   return read_input(input, sandbox::input_name(i));
 }
@@ -205,6 +213,7 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
 }
 
 Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options) {
+  auto scratches = scratches_of(files);
   ::signal(SIGXFSZ, SIG_IGN);  // the limit on what is unpacked is an answer, not a death
   const sandbox::Parts parts = sandbox::lock_down();
   ingest::File word(sandbox::word_descriptor);
@@ -215,7 +224,7 @@ Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions&
   TRACEWEIR_TRY(measure, measure_options(options));
   std::vector<MeasuredFile> measured;
   for (std::size_t i = 0; i < files; ++i) {
-    auto read = read_descriptors(static_cast<int>(i));
+    auto read = read_descriptors(static_cast<int>(i), std::move(scratches[i]));
     if (!read) return tl::unexpected(about(sandbox::input_name(static_cast<int>(i)), files, std::move(read).error()));
     TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
     measured.push_back(*std::move(read));

@@ -1,5 +1,6 @@
 """Runs of several uploads: any order, at once, again, by halves, too late, and never a pass with a rank missing."""
 import concurrent.futures
+import gzip
 import json
 import pathlib
 import random
@@ -185,6 +186,13 @@ class Ranks(unittest.TestCase):
         self.assertIn("holds 4 ranks from 6 on", beyond.json["detail"])
         whole = self.send(0, 12, job, ranks=4)
         self.assertEqual(whole.status, 201, whole)
+
+    def test_compressed_exports_of_several_ranks_are_unpacked_each_for_itself(self):
+        for rank in range(2):
+            export = gzip.compress(trace("--steps", 6, "--format", "nsys", "--ranks", 2, "--rank", rank, name="t.sqlite"))
+            answer = self.send(rank, 16, export, ranks=2)
+        self.assertEqual(answer.status, 201, answer)
+        self.assertEqual({rank["trace"]["compression"] for rank in answer.json["report"]["ranks"]}, {"gzip"})
 
     def test_a_ci_job_needs_no_key(self):
         ci = dict(run_key="", ci_run="77", job="bench", matrix="a100", ranks=2)
