@@ -19,7 +19,7 @@ using timeline::Collective;
 using timeline::WorkKind;
 using timeline::WorkSource;
 
-constexpr std::string_view nccl_range = "nccl:";
+constexpr std::string_view nccl_range = "nccl:", gloo_range = "gloo:";
 
 bool is_absent(std::string_view token) { return token.empty() || token == "null"; }
 
@@ -120,8 +120,13 @@ void KinetoRows::call(const Event& event) {
 void KinetoRows::range(const Event& event, timeline::RangeKind kind) {
   const auto span = span_of(event);
   if (!span) return;
-  builder_.add(timeline::RangeRow{
-      .span = *span, .thread = thread_of(event), .name = builder_.name(name_of(event)), .kind = kind});
+  const std::string_view name = name_of(event);
+  // Torch's own ranges around its collectives are no phases of the user's; nsys keeps NCCL's apart as well.
+  const bool library = name.starts_with(nccl_range) || name.starts_with(gloo_range);
+  builder_.add(timeline::RangeRow{.span = *span,
+                                  .thread = thread_of(event),
+                                  .name = builder_.name(name),
+                                  .kind = library ? timeline::RangeKind::step_only : kind});
 }
 
 void KinetoRows::cpu_op(const Event& event) {

@@ -128,8 +128,6 @@ class Reading(unittest.TestCase):
         wrong = self.service.call("PUT", path, self.admin, b'version = 1\n[rules."gpu.utilisation"]\nmin = "9"\n')
         self.assertEqual((wrong.status, wrong.json["type"]), (422, "bad_policy"))
         self.assertIn("line 2", wrong.json["detail"])
-        later = self.service.call("PUT", path, self.admin, b'version = 1\n[rules."custom.loss"]\nmax = 5\n')
-        self.assertEqual((later.status, later.json["type"]), (501, "not_yet_available"))
         self.assertEqual(self.service.call("GET", path, token).body, policy, "a refused policy changes nothing")
 
     def test_a_policy_sent_with_the_upload(self):
