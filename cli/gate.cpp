@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "analyzer/core/text.hpp"
+#include "cli/ancestry.hpp"
 #include "cli/client.hpp"
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
 #include "cli/git.hpp"
+#include "cli/patience.hpp"
 #include "cli/print_run.hpp"
 #include "cli/reading.hpp"
 #include "cli/repository_policy.hpp"
@@ -27,14 +29,6 @@
 
 namespace traceweir::cli {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// A service that is restarted is back within seconds: a few tries with growing pauses bridge that.
-constexpr int tries_max = 4;
-constexpr std::chrono::milliseconds first_pause{250};
-/// The longest pause that a service may ask for.
-constexpr std::chrono::seconds retry_after_max{15};
 
 struct Options {
   ConnectionOptions connection;
@@ -55,25 +49,6 @@ void fill_from_git(Options& options, std::vector<std::string>& parents) {
   if (options.commit != facts.commit) return;  // HEAD is not what was measured: its branch and parents say nothing
   if (options.branch.empty()) options.branch = facts.branch;
   parents = facts.parents;
-}
-
-bool may_succeed_later(const Result<ClientAnswer>& answer) {
-  return !answer || answer->status == 502 || answer->status == 503 || answer->status == 504;
-}
-
-/// Sends until the service answers. The idempotency key makes a second try safe: it finds the first one's run.
-Result<ClientAnswer> send_with_patience(const Client& client, const ClientRequest& request) {
-  std::minstd_rand random(std::random_device{}());
-  std::chrono::milliseconds pause = first_pause;
-  for (int attempt = 1;; ++attempt) {
-    auto answer = client.send(request);
-    if (!may_succeed_later(answer) || attempt == tries_max) return answer;
-    const Error error = answer ? error_of(*answer) : answer.error();
-    fmt::print(stderr, "traceweir: {}: {} (try {} of {})\n", word(error.code), error.message, attempt, tries_max);
-    const std::chrono::milliseconds asked = answer ? std::min(answer->retry_after, retry_after_max) : 0s;
-    std::this_thread::sleep_for(std::max(pause, asked) + std::chrono::milliseconds(random() % 250));
-    pause *= 2;
-  }
 }
 
 /// The repository's policy names project and workload where nothing nearer does.
@@ -252,6 +227,8 @@ int run(Options options) {
   if (const auto path = upload_path(options, parents, "", {options.files.front()}); !path) return say(path.error());
   // From here on the command line is right; what fails now is the service's or the trace's.
 
+  if (const auto told = send_ancestry(*client, {options.connection.project, options.commit, options.base}); !told)
+    return unreachable(options, told.error());
   std::string policy_hash;
   if (*policy) {
     const auto sent = send_policy(*client, options, **policy);

@@ -6,12 +6,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <sstream>
+
+#include "analyzer/core/text.hpp"
 
 extern char** environ;  // NOLINT: POSIX's own name
 
 namespace traceweir::cli {
 namespace {
+
+/// A commit may carry any time; what lies after the year 9999 cannot be written down.
+constexpr std::int64_t time_max_s = 253'402'300'799;
 
 /// Reads a descriptor to its end and closes it.
 std::string read_all(int descriptor) {
@@ -22,6 +30,34 @@ std::string read_all(int descriptor) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
   ::close(descriptor);
   return text;
+}
+
+/// The parts of a text between separators.
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// Subjects are for people; a long one only makes the request long.
+constexpr std::size_t subject_bytes_max = 200;
+
+/// Shape of `line`: id, parents, seconds since 1970, author, subject, each ended by 0x1f.
+std::optional<wire::CommitRow> commit_in(const std::string& line) {
+  const std::vector<std::string> parts = parts_of(line, '\x1f');
+  if (parts.size() < 4 || !wire::is_commit(parts[0])) return std::nullopt;
+  wire::CommitRow commit;
+  commit.sha = parts[0];
+  commit.parents = parts_of(parts[1], ' ');
+  if (commit.parents.size() > wire::parents_max) commit.parents.resize(wire::parents_max);
+  std::int64_t seconds = 0;
+  const char* end = parts[2].data() + parts[2].size();
+  if (std::from_chars(parts[2].data(), end, seconds).ptr == end && seconds > 0 && seconds < time_max_s)
+    commit.committed_at = wire::Timestamp{std::chrono::seconds{seconds}};
+  commit.author = clean_text(parts[3], subject_bytes_max);
+  commit.subject = parts.size() < 5 ? "" : clean_text(parts[4], subject_bytes_max);
+  return commit;
 }
 
 }  // namespace
@@ -56,6 +92,19 @@ GitFacts git_facts() {
   std::istringstream parents(git({"log", "-1", "--format=%P"}).value_or(""));
   for (std::string parent; parents >> parent;) facts.parents.push_back(parent);
   return facts;
+}
+
+Ancestry git_ancestry(const std::string& commit, std::size_t commits_max) {
+  Ancestry ancestry;
+  if (!wire::is_commit(commit)) return ancestry;
+  const auto log = git({"log", "--first-parent", "--no-show-signature", "-n", std::to_string(commits_max),
+                        "--format=%H%x1f%P%x1f%ct%x1f%an%x1f%s", commit, "--"});
+  if (!log) return ancestry;
+  for (const std::string& line : parts_of(*log, '\n'))
+    if (auto row = commit_in(line)) ancestry.commits.push_back(*std::move(row));
+  const bool whole = ancestry.commits.size() >= commits_max;
+  ancestry.cut = !whole && git({"rev-parse", "--is-shallow-repository"}) == "true";
+  return ancestry;
 }
 
 }  // namespace traceweir::cli

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "server/wire/commit_list.hpp"
+
 namespace traceweir::cli {
 
 /// The output of `git ARGUMENTS…` without its last newline; nothing when git fails or is not there.
@@ -16,5 +18,12 @@ struct GitFacts {
   std::vector<std::string> parents;  ///< of HEAD
 };
 GitFacts git_facts();
+
+/// A commit with its newest first-parent ancestors.
+struct Ancestry {
+  std::vector<wire::CommitRow> commits;  ///< newest first; empty: the work tree does not have the commit
+  bool cut = false;                      ///< the clone is shallow, and ends here
+};
+Ancestry git_ancestry(const std::string& commit, std::size_t commits_max);
 
 }  // namespace traceweir::cli

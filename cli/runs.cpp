@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   ConnectionOptions connection;
-  std::string branch, commit, workload, outcome;
+  std::string branch, commit, workload, environment, outcome;
   std::int64_t limit = 20;
   bool json = false;
   std::string run;
@@ -49,6 +49,7 @@ int list(const Options& options) {
   path.add("branch", options.branch);
   path.add("commit", options.commit);
   path.add("workload", options.workload);
+  path.add("environment", options.environment);
   path.add("outcome", options.outcome);
   path.add("limit", std::to_string(options.limit));
   return ask(options.connection, path.text(), form_of(options), [](const Client&, const std::string& body) {
@@ -80,6 +81,8 @@ Action declare_runs(CLI::App& app) {
   app.add_option("--branch", options->branch, "only runs of this branch");
   app.add_option("--commit", options->commit, "only runs of this commit");
   app.add_option("--workload", options->workload, "only runs of this workload");
+  app.add_option("--environment", options->environment,
+                 "only runs of this environment class, as history --json shows it");
   app.add_option("--outcome", options->outcome, "pass, warn, fail or inconclusive");
   app.add_option("--limit", options->limit, "at most this many")->check(CLI::Range(1, 200))->capture_default_str();
   app.add_flag("--json", options->json, "as the service answers");

@@ -21,6 +21,8 @@ Result<http::Response> get_run(const http::Request& request, Services& services)
 Result<http::Response> get_trace(const http::Request& request, Services& services);
 
 // commits
+/// Errors: bad_body, and those of authorize().
+Result<http::Response> put_commits(const http::Request& request, const std::string& body, Services& services);
 /// Errors: bad_query, and those of authorize().
 Result<http::Response> get_commit(const http::Request& request, Services& services);
 

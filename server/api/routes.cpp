@@ -20,6 +20,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/api/v1/projects/{project}/runs/{run}", &on_worker<&get_run>},
     {Verb::post, "/api/v1/projects/{project}/runs/{run}/finish", &finish_run},
     {Verb::get, "/api/v1/projects/{project}/runs/{run}/traces/{rank}", &on_worker<&get_trace>},
+    {Verb::put, "/api/v1/projects/{project}/commits", &on_worker_with_body<&admits<Right::upload>, &put_commits>},
     {Verb::get, "/api/v1/projects/{project}/commits/{sha}", &on_worker<&get_commit>},
     {Verb::get, "/api/v1/projects/{project}/history", &on_worker<&get_history>},
     {Verb::get, "/api/v1/projects/{project}/policy", &on_worker<&get_policy>},

@@ -17,17 +17,19 @@ Result<store::RunRecord> find_run(const http::Request& request, Services& servic
 }
 
 Result<store::RunFilter> filter_of(const http::Request& request, const std::string& project, std::int64_t page_max) {
-  TRACEWEIR_TRY_VOID(
-      request.query.only({"branch", "commit", "workload", "outcome", "since", "until", "cursor", "limit"}));
+  TRACEWEIR_TRY_VOID(request.query.only(
+      {"branch", "commit", "workload", "environment", "outcome", "since", "until", "cursor", "limit"}));
   store::RunFilter filter;
   filter.project = project;
   TRACEWEIR_TRY(branch, request.query.one("branch"));
   TRACEWEIR_TRY(commit, request.query.one("commit"));
   TRACEWEIR_TRY(workload, request.query.one("workload"));
+  TRACEWEIR_TRY(environment, request.query.one("environment"));
   TRACEWEIR_TRY(cursor, request.query.one("cursor"));
   filter.branch = branch.value_or("");
   filter.commit = commit.value_or("");
   filter.workload = workload.value_or("");
+  filter.environment = environment.value_or("");
   filter.before = cursor.value_or("");
   TRACEWEIR_TRY(outcome, outcome_in(request.query, "outcome"));
   TRACEWEIR_TRY(since, time_in(request.query, "since"));
@@ -50,7 +52,7 @@ std::string next_page(const http::Request& request, const std::string& project, 
 
 }  // namespace
 
-/// GET /api/v1/projects/{project}/runs?branch=&commit=&workload=&outcome=&since=&until=&cursor=&limit=
+/// GET /api/v1/projects/{project}/runs?branch=&commit=&workload=&environment=&outcome=&since=&until=&cursor=&limit=
 /// 200 {runs, next}, newest first
 Result<http::Response> get_runs(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::read));

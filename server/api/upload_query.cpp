@@ -11,6 +11,7 @@
 #include "analyzer/core/text.hpp"
 #include "server/hash/sha256.hpp"
 #include "server/store/run_group.hpp"
+#include "server/wire/commit_list.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 constexpr std::size_t branch_bytes_max = 255;
 constexpr std::size_t text_bytes_max = 1024;
 constexpr std::size_t environment_keys_max = 64;
-constexpr std::size_t parents_max = 20;
 constexpr std::size_t key_bytes_max = 255;
 
 /// Reads parameters one by one; the first mistake wins and is asked for once, at the end.
@@ -51,7 +51,7 @@ class Parameters {
     std::string value = raw(key).value_or("");
     std::transform(value.begin(), value.end(), value.begin(),
                    [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
-    if (!value.empty() && !is_commit(value)) refuse(key, "expected a full commit id of 40 or 64 hex digits");
+    if (!value.empty() && !wire::is_commit(value)) refuse(key, "expected a full commit id of 40 or 64 hex digits");
     return value;
   }
 
@@ -113,10 +113,10 @@ std::vector<std::string> read_parents(Parameters& in) {
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     parents.push_back(list.substr(begin, end - begin));
-    if (!is_commit(parents.back())) in.refuse("parents", "expected full commit ids, separated by commas");
+    if (!wire::is_commit(parents.back())) in.refuse("parents", "expected full commit ids, separated by commas");
     begin = end + 1;
   }
-  if (parents.size() > parents_max) in.refuse("parents", fmt::format("at most {}", parents_max));
+  if (parents.size() > wire::parents_max) in.refuse("parents", fmt::format("at most {}", wire::parents_max));
   return parents;
 }
 
@@ -185,11 +185,6 @@ bool is_name(std::string_view text) {
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   return !text.empty() && text.size() <= 128 && text.front() != '.' &&
          text.find_first_not_of(allowed) == std::string_view::npos;
-}
-
-bool is_commit(std::string_view text) {
-  return (text.size() == 40 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& limits) {

@@ -31,7 +31,4 @@ Result<UploadQuery> upload_query(const http::Request& request, const ApiLimits& 
 /// Whether `text` may name a project or a workload: 1–128 of letters, digits, `.`, `_`, `-`, not beginning with `.`.
 bool is_name(std::string_view text);
 
-/// 40 or 64 lower-case hex digits.
-bool is_commit(std::string_view text);
-
 }  // namespace traceweir::api

@@ -15,6 +15,7 @@
 #include "server/api/tokens.hpp"
 #include "server/app/first_token.hpp"
 #include "server/app/log.hpp"
+#include "server/app/periodic.hpp"
 #include "server/app/resumer.hpp"
 #include "server/app/stopper.hpp"
 #include "server/http/listener.hpp"
@@ -31,6 +32,9 @@ constexpr unsigned network_threads = 2;
 /// How soon runs without a result are looked for after the database was away, at most.
 constexpr std::chrono::milliseconds away_pause{2000};
 constexpr std::size_t requests_waiting_max = 1024;
+/// How often files that nobody needs are looked for, and how long an upload may stand still before its half is one.
+constexpr std::chrono::minutes sweep_pause{60};
+constexpr std::chrono::hours stale_after{1};
 
 store::Timestamp now() {
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
@@ -47,9 +51,10 @@ Result<std::filesystem::path> program_of(const Config& config) {
   return std::filesystem::path(config.analysis_program);
 }
 
-/// What an earlier life left behind: halves of uploads, blobs that no run refers to.
-Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store) {
-  TRACEWEIR_TRY(parts, spool.sweep(std::chrono::seconds{0}));  // the store is ours alone: nobody is writing
+/// Removes what nobody needs: halves of uploads that were not written to for so long, blobs that no run refers to.
+Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store,
+                   std::chrono::seconds parts_age) {
+  TRACEWEIR_TRY(parts, spool.sweep(parts_age));
   const auto is_referred_to = [&](std::string_view hash) {
     const auto used = store.blob_in_use(hash);
     return !used || *used;  // in doubt it stays
@@ -58,6 +63,12 @@ Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, sto
   if (parts + orphans > 0)
     log(LogLevel::info, "swept", {{"parts", fmt::format("{}", parts)}, {"blobs", fmt::format("{}", orphans)}});
   return {};
+}
+
+/// The same while uploads come in.
+void sweep_again(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store) {
+  if (const auto done = sweep(spool, blobs, store, stale_after); !done)
+    log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
 }
 
 /// Starts a child to find out what it can lock itself in with, and holds every later child to that.
@@ -110,7 +121,8 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(spool, spool::Spool::open(config.data_dir, config.spool));
   TRACEWEIR_TRY(blobs, spool::BlobStore::open(config.data_dir));
-  TRACEWEIR_TRY_VOID(sweep(spool, blobs, *store));
+  TRACEWEIR_TRY_VOID(
+      sweep(spool, blobs, *store, std::chrono::seconds{0}));  // the store is ours alone: nobody is writing
   const std::string token_path = config.data_dir + "/admin-token";
   TRACEWEIR_TRY(made, make_first_token(*store, token_path, now()));
   if (made) log(LogLevel::info, "admin_token_written", {{"path", token_path}});
@@ -152,6 +164,7 @@ Result<void> serve(const Config& config) {
     const Resumer resumer(*store, runs,
                           {usual_pause, std::min(usual_pause, away_pause), config.run_complete_time_max, now},
                           store_was_away);
+    const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, blobs, *store); });
     const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(); },
                           analysis_grace(config.stop_time_max));
     listener.run(network_threads);

@@ -104,18 +104,22 @@ analysis::AnalysisOptions reading_of(const store::RunHead& head, const gate::Pol
   return options;
 }
 
-Result<analysis::InputFile> file_of(const spool::BlobStore& blobs, const store::Upload& upload) {
-  TRACEWEIR_TRY(blob, blobs.path_of(upload.sha256));
-  return analysis::InputFile{blob, upload.name, upload.sha256};
+/// A file that was acknowledged and is not there any more is a loss that somebody must look into.
+Result<analysis::InputFile> file_of(const Stages& stages, const store::Upload& upload) {
+  const auto blob = stages.blobs.path_of(upload.sha256);
+  if (blob) return analysis::InputFile{*blob, upload.name, upload.sha256};
+  if (blob.error().code == ErrorCode::not_found) stages.meters.run_error("blob_lost");
+  return fail(blob.error().code, fmt::format("blob lost: the file of rank {} (SHA-256 {}): {}", upload.rank,
+                                             upload.sha256, blob.error().message));
 }
 
 /// The whole files of the run, in the order of their ranks. Without any there is nothing to judge: why the last one
 /// was rejected is then the run's reason, too.
-Result<std::vector<analysis::InputFile>> files_of(const spool::BlobStore& blobs, const store::RunRecord& run) {
+Result<std::vector<analysis::InputFile>> files_of(const Stages& stages, const store::RunRecord& run) {
   std::vector<analysis::InputFile> files;
   for (const store::Upload& upload : run.uploads) {
     if (upload.status != store::UploadStatus::whole) continue;
-    TRACEWEIR_TRY(file, file_of(blobs, upload));
+    TRACEWEIR_TRY(file, file_of(stages, upload));
     files.push_back(std::move(file));
   }
   if (!files.empty()) return files;
@@ -147,7 +151,7 @@ Result<report::Report> report_of(const Stages& stages, std::span<const analysis:
 Result<store::RunResult> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
                               EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
-  TRACEWEIR_TRY(files, files_of(stages.blobs, run));
+  TRACEWEIR_TRY(files, files_of(stages, run));
   TRACEWEIR_TRY(report, report_of(stages, files, reading_of(run.head, chosen.policy), early));
   TRACEWEIR_TRY_VOID(check_count(run.head, report));
   // From here on nobody opens the uploads again, and nobody asks which format it was.
@@ -185,7 +189,7 @@ store::UploadResult rejected(const store::RunRecord& run, const store::Upload& u
 Result<std::int64_t> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
                               const store::Upload& upload, EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
-  TRACEWEIR_TRY(file, file_of(stages.blobs, upload));
+  TRACEWEIR_TRY(file, file_of(stages, upload));
   TRACEWEIR_TRY(report, report_of(stages, std::span(&file, 1), reading_of(run.head, chosen.policy), early));
   return std::ssize(report.ranks);
 }

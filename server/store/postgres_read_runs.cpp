@@ -111,6 +111,7 @@ std::string sql_of(const RunFilter& filter) {
   sql += filter.outcome ? " AND r.outcome = $6" : " AND $6::text IS NULL";
   sql += filter.since ? " AND r.received_us >= $7" : " AND $7::bigint IS NULL";
   sql += filter.until ? " AND r.received_us <= $8" : " AND $8::bigint IS NULL";
+  sql += filter.environment.empty() ? " AND $10 = ''" : " AND r.comparable_key = $10";
   sql += filter.before.empty() ? " AND $9::bigint IS NULL" : " AND r.seq < $9";
   return sql + " ORDER BY r.seq DESC LIMIT $2";
 }
@@ -156,9 +157,9 @@ Result<std::vector<RunRecord>> PostgresStore::runs(const RunFilter& filter) {
     TRACEWEIR_TRY(cursor, cursor_of(connection, filter));
     const auto outcome = filter.outcome ? std::optional(gate::word(*filter.outcome)) : std::nullopt;
     return records_of(
-        connection,
-        connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0), filter.branch,
-                         filter.commit, filter.workload, outcome, filter.since, filter.until, cursor));
+        connection, connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0),
+                                     filter.branch, filter.commit, filter.workload, outcome, filter.since, filter.until,
+                                     cursor, filter.environment));
   });
 }
 

@@ -152,6 +152,7 @@ struct RunFilter {
   std::optional<Timestamp> since{}, until{};
   std::string before{};
   std::int64_t limit = 50;
+  std::string environment{};  ///< a comparable key
 };
 
 /// Which runs may serve as baseline of a run.

@@ -337,3 +337,22 @@ TEST_CASE("store: a blob is in use as soon as an upload refers to it") {
     CHECK_FALSE(must(store->blob_in_use("blob")));
   });
 }
+
+TEST_CASE("store: runs of one environment class") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    add_run(*store, plain_head("r1"), plain_result("r1"));
+    RunResult other = plain_result("r2");
+    other.comparable_key = "h100";
+    add_run(*store, plain_head("r2"), other);
+    must(store->begin_run(plain_head("r3"), upload_of("blob")));
+    RunFilter filter;
+    filter.project = "llama";
+    CHECK(ids_of(must(store->runs(filter))) == "r3 r2 r1");
+    filter.environment = "h100";
+    CHECK(ids_of(must(store->runs(filter))) == "r2");
+    filter.environment = "h100' OR '1' = '1";
+    CHECK(must(store->runs(filter)).empty());
+  });
+}

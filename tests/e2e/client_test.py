@@ -142,6 +142,61 @@ class Client(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual((answer["commit"], answer["branch"]), (head, "main"))
 
+    def commits_of(self, work, count):
+        for number in range(count):
+            subprocess.run(["git", "-C", work, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q",
+                            "--allow-empty", "-m", f"c{number}\x1b[31m"], check=True)
+        log = subprocess.run(["git", "-C", work, "log", "--format=%H"], capture_output=True, text=True, check=True)
+        return log.stdout.split()
+
+    def test_gate_tells_the_ancestors_and_says_where_a_shallow_clone_ends(self):
+        work, shallow = self.folder / "line", self.folder / "shallow"
+        subprocess.run(["git", "init", "-q", "-b", "main", work], check=True)
+        commits = self.commits_of(work, 12)
+        gate = ["traceweir", "gate", self.good, "--workload", "line", "--branch", "main", "--json"]
+        for commit in commits[6:11]:  # the graph comes with the newest of them alone
+            done = run(*gate, "--commit", commit, env=self.env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(*gate, env=self.env, cwd=work)
+        verdict = json.loads(done.stdout)["verdict"]
+        self.assertEqual((verdict["ancestry"], len(verdict["baseline_runs"])), ("known", 5), done.stderr)
+        self.assertNotIn("shallow", done.stderr)
+        subprocess.run(["git", "clone", "-q", "--depth", "3", f"file://{work}", shallow], check=True)
+        done = run(*gate, env=self.env, cwd=shallow)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("shallow and ends after 3 commits", done.stderr)
+
+    def test_several_files_are_ranks_of_one_run(self):
+        files = []
+        for rank in range(3):
+            files.append(self.folder / f"rank{rank}.json")
+            files[-1].write_bytes(trace("--steps", 6, "--ranks", 3, "--rank", rank))
+        done = run("traceweir", "gate", *files, "--commit", sha(50), "--workload", "ranks", "--json", env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["ranks"]["received"], [0, 1, 2])
+        self.assertEqual(len(answer["report"]["ranks"]), 3)
+        again = run("traceweir", "gate", *files, "--commit", sha(50), "--workload", "ranks", "--json", env=self.env)
+        self.assertNotEqual(json.loads(again.stdout)["id"], answer["id"], "a new key: a further sample")
+
+    def test_jobs_of_one_run_and_the_last_has_the_verdict(self):
+        ends = []
+        for rank in range(3):
+            file = self.folder / f"job{rank}.json"
+            file.write_bytes(trace("--steps", 6, "--ranks", 3, "--rank", rank))
+            ends.append(run("traceweir", "gate", file, "--commit", sha(51), "--workload", "jobs", "--rank", rank, "--ranks", 3,
+                            "--run-key", "pipeline-7", env=self.env))
+        self.assertEqual([end.returncode for end in ends], [0, 0, 0], ends)
+        self.assertIn("pending: 1 of 3 ranks arrived; missing: 1, 2", ends[0].stdout)
+        self.assertIn("learning", ends[2].stdout)
+        broken = run("traceweir", "gate", self.good, self.broken, "--commit", sha(52), "--workload", "jobs", env=self.env)
+        self.assertEqual(broken.returncode, 3, broken.stderr)
+        self.assertIn("broken.json: ", broken.stderr)
+        listed = run("traceweir", "runs", "--commit", sha(52), "--workload", "jobs", env=self.env)
+        self.assertIn("1 of 2 ranks arrived", listed.stdout)
+        shown = run("traceweir", "show", listed.stdout.splitlines()[1].split()[0], env=self.env)
+        self.assertIn("rank 1 was rejected", shown.stdout)
+
     def test_the_repository_brings_its_policy(self):
         work = self.folder / "policed"
         work.mkdir()

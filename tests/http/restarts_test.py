@@ -82,6 +82,18 @@ class Restarts(unittest.TestCase):
             service.start()
             self.assertIn(self.statuses(service, token, [place])[0], ("rejected", "judged"))
 
+    def test_a_lost_blob_is_said_and_counted(self):
+        with Service() as service:
+            token = service.token()
+            query = dict(rank=0, ranks=2, run_key="k")
+            first = service.upload(token, self.trace, sha(1), **query).json
+            for blob in (service.data_dir / "blobs").glob("*/*"):
+                blob.unlink()
+            done = service.call("POST", first["links"]["self"] + "/finish", token)
+            self.assertEqual(done.status, 404, done)
+            self.assertIn("blob lost", done.json["detail"])
+            self.assertIn('traceweir_run_errors_total{code="blob_lost"}', service.call("GET", "/metrics").body.decode())
+
     def test_a_start_that_fails_ends_in_order(self):
         with Service() as service:
             elsewhere = service.environment() | service.new_store()

@@ -1,0 +1,86 @@
+"""A disk that fills up: refused before the body and within it, nothing by halves, and well again when there is room."""
+import http.client
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+from service import Service, sha, trace
+
+MIB = 1 << 20
+# A file system in memory, where nobody else writes while the free space is counted.
+PLACE = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        self.place = pathlib.Path(tempfile.mkdtemp(dir=PLACE))
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+        about = os.statvfs(self.place)
+        headroom = about.f_bavail * about.f_frsize - 96 * MIB
+        self.service = Service(data_dir=self.place / "data", disk_headroom_bytes=f"{headroom} B")
+        self.service.data_dir = self.place / "data"
+        self.addCleanup(self.service.__exit__)
+        self.service.start()
+        self.token = self.service.token()
+        self.trace = trace("--steps", 4)
+
+    def fill(self):
+        with open(self.place / "filler", "wb") as filler:
+            for _ in range(128):
+                filler.write(b"x" * MIB)
+
+    def parts(self):
+        return list((self.service.data_dir / "spool" / "incoming").glob("*.part"))
+
+    def test_without_headroom_it_is_not_ready_and_takes_nothing_until_there_is_room(self):
+        before = self.service.upload(self.token, self.trace, sha(1))
+        self.assertEqual(before.status, 201, before)
+        self.fill()
+        ready = self.service.call("GET", "/readyz")
+        self.assertEqual((ready.status, ready.json["status"]), (503, "not_ready"))
+        self.assertIn("disk_headroom_bytes", ready.json["disk"])
+        refused = self.service.upload(self.token, self.trace, sha(2))
+        self.assertEqual((refused.status, refused.json["type"]), (507, "disk_full"), refused)
+        self.assertEqual(self.parts(), [])
+        self.assertEqual(self.service.call("GET", before.json["links"]["self"], self.token).status, 200, "reading goes on")
+        (self.place / "filler").unlink()
+        self.assertEqual(self.service.call("GET", "/readyz").status, 200)
+        self.assertEqual(self.service.upload(self.token, self.trace, sha(2)).status, 201)
+
+    def test_an_announced_size_that_does_not_fit_is_refused_before_its_body(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        self.addCleanup(connection.close)
+        self.begin(connection, "Content-Length", str(200 * MIB))
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 507)
+        self.assertEqual(self.parts(), [])
+
+    def test_a_body_that_runs_into_the_headroom_is_stopped_and_leaves_nothing(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        self.addCleanup(connection.close)
+        self.begin(connection, "Transfer-Encoding", "chunked")
+        chunk = b"%x\r\n" % MIB + b" " * MIB + b"\r\n"
+        try:
+            for _ in range(300):
+                connection.send(chunk)
+        except OSError:
+            pass  # stopped in the middle, as it should be
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 507)
+        self.assertIn(b"disk_full", answer.read())
+        self.assertEqual(self.parts(), [])
+        listed = self.service.call("GET", "/api/v1/projects/demo/runs", self.token).json["runs"]
+        self.assertEqual(listed, [], "nothing by halves")
+        self.assertEqual(self.service.upload(self.token, self.trace, sha(3)).status, 201)
+
+    def begin(self, connection, header, value):
+        connection.putrequest("POST", f"/api/v1/projects/demo/runs?commit={sha(9)}")
+        connection.putheader("Authorization", f"Bearer {self.token}")
+        connection.putheader(header, value)
+        connection.endheaders()
+
+
+if __name__ == "__main__":
+    unittest.main()
