@@ -5,7 +5,7 @@
 2. Plays `docker compose up`: the services in their order, with their environment, volumes, health checks and rights, on a network
    of their own. The image postgres:15 cannot be pulled here; Debian's PostgreSQL 15 with the same variables stands in for it.
 3. Uses it: a token, an upload, a restart of both; the run must still be there.
-Needs root and debootstrap. Says in one line what it proved.
+`--reuse` takes the roots that the last call built and plays only 2 and 3. Needs root and debootstrap. Says in one line what it proved.
 """
 import ctypes
 import json
@@ -20,7 +20,7 @@ import time
 
 import yaml
 
-from dockerfile import Builder, Image, copy_root, enter, fresh_root
+from dockerfile import Builder, How, Image, enter, fresh_root, root_of
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 WORK = PROJECT / "build/containers"
@@ -36,19 +36,19 @@ def with_variables(text: str) -> str:
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 
-def postgres_stand_in() -> Image:
+def postgres_stand_in(how: How) -> Image:
     """What the official image does with its variables, done by Debian's packages."""
-    image = Image(copy_root(fresh_root(WORK / "base"), WORK / "postgres"))
+    image = Image(root_of(WORK / "postgres", fresh_root(WORK / "base"), how))
     install = "apt-get update && apt-get install -y --no-install-recommends postgresql-15"
     log = WORK / "run.log"
     with open(log, "wb") as out:
-        code = enter(image, ["sh", "-c", install], extra={"DEBIAN_FRONTEND": "noninteractive"}, stdout=out, stderr=out).wait()
+        code = 0 if how is How.reused else enter(image, ["sh", "-c", install], extra={"DEBIAN_FRONTEND": "noninteractive"}, stdout=out, stderr=out).wait()
     if code != 0:
         raise SystemExit(log.read_text(errors="replace")[-4000:])
     image.environment["PATH"] += ":" + POSTGRES_BIN
     image.user = "postgres"
     start = ("test -s $D/PG_VERSION || { printf %s \"$POSTGRES_PASSWORD\" >/tmp/password && "
-             "initdb -D $D -U \"$POSTGRES_USER\" --auth=scram-sha-256 --pwfile=/tmp/password >/dev/null && "
+             "initdb -D $D -U \"$POSTGRES_USER\" --encoding=UTF8 --locale=C.UTF-8 --auth=scram-sha-256 --pwfile=/tmp/password >/dev/null && "
              "echo \"create database \\\"$POSTGRES_DB\\\"\" | postgres --single -D $D postgres >/dev/null; }; "
              "exec postgres -D $D -c listen_addresses='*'")
     image.entrypoint = ["sh", "-c", "D=/var/lib/postgresql/data; " + start]
@@ -88,7 +88,8 @@ class Running:
         for path in self.settings.get("tmpfs", []):
             subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root / path.lstrip("/")], check=True)
         if self.settings.get("read_only"):
-            subprocess.run(["mount", "--bind", "-o", "ro", root, root], check=True)
+            subprocess.run(["mount", "--rbind", root, root], check=True)
+            subprocess.run(["mount", "-o", "remount,bind,ro", root], check=True)
 
     def start(self):
         log = open(WORK / f"{self.name}.log", "ab")
@@ -104,6 +105,11 @@ class Running:
         process = enter(self.image, list(command), extra=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         out, err = process.communicate(timeout=60)
         return subprocess.CompletedProcess(command, process.returncode, out.decode(), err.decode())
+
+    def kill(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -135,6 +141,15 @@ def up(image: Image, stand_in: Image):
     postgres = Running("postgres", stand_in, services["postgres"])
     traceweird = Running("traceweird", image, services["traceweird"])
     traceweird.lock_root()
+    try:
+        use(postgres, traceweird)
+    finally:
+        for service in (traceweird, postgres):
+            service.kill()
+
+
+def use(postgres: Running, traceweird: Running):
+    """A run is judged and stays, whatever is restarted."""
     postgres.start()
     traceweird.start()
     check_rights(traceweird)
@@ -159,15 +174,16 @@ def main():
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         raise SystemExit("containers: needs root and debootstrap, since it makes Debian roots")
     if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "--mount", "--propagation=private", sys.executable, __file__, "--inside"])
+        os.execvp("unshare", ["unshare", "--mount", "--propagation=private", sys.executable, __file__, "--inside", *sys.argv[1:]])
+    how = How.reused if "--reuse" in sys.argv else How.built
     shutil.rmtree(WORK / "volumes", ignore_errors=True)
     for log in WORK.glob("*.log"):
         log.unlink()
     WORK.mkdir(parents=True, exist_ok=True)
     print("containers: building the image", flush=True)
-    image = Builder(PROJECT, WORK).build()
+    image = Builder(PROJECT, WORK, how).build()
     print("containers: PostgreSQL 15 for postgres:15", flush=True)
-    stand_in = postgres_stand_in()
+    stand_in = postgres_stand_in(how)
     print("containers: docker compose up", flush=True)
     unshare_network()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)

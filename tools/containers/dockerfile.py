@@ -4,6 +4,7 @@ For: machines without a container engine. Knows the instructions that our Docker
 in the file goes unproved. Needs root, and a mount namespace of its own (check.py makes it), so that all mounts end with the program.
 """
 import dataclasses
+import enum
 import fnmatch
 import json
 import os
@@ -13,6 +14,11 @@ import shutil
 import subprocess
 
 MACHINE_APT = ("/etc/apt/sources.list", "/etc/apt/sources.list.d", "/etc/apt/apt.conf.d", "/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt")
+
+
+class How(enum.Enum):
+    built = 1
+    reused = 2  # the roots of the last call, for work on the compose file
 
 
 @dataclasses.dataclass
@@ -73,9 +79,11 @@ def mirror_of_this_machine() -> str:
     return ""
 
 
-def copy_root(source: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
-    shutil.rmtree(target, ignore_errors=True)
-    subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
+def root_of(target: pathlib.Path, source: pathlib.Path, how: How) -> pathlib.Path:
+    """A root of its own, as a copy of `source`, with the kernel's folders."""
+    if how is How.built:
+        shutil.rmtree(target, ignore_errors=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
     for kernel in ("proc", "sys", "dev"):
         subprocess.run(["mount", "--rbind", f"/{kernel}", target / kernel], check=True)
     return target
@@ -94,8 +102,8 @@ def enter(image: Image, command: list, user: str = "", extra: dict = None, **opt
 class Builder:
     """Builds the stages of a Dockerfile into `work`."""
 
-    def __init__(self, context: pathlib.Path, work: pathlib.Path):
-        self.context, self.work, self.stages = context, work, {}
+    def __init__(self, context: pathlib.Path, work: pathlib.Path, how: How):
+        self.context, self.work, self.how, self.stages = context, work, how, {}
         self.image = None
 
     def build(self) -> Image:
@@ -104,7 +112,8 @@ class Builder:
             if step is None:
                 raise SystemExit(f"Dockerfile:{number}: {keyword}: not proved by this check; teach it first")
             print(f"  {keyword} {rest[:100]}", flush=True)
-            step(rest)
+            if self.how is How.built or keyword not in ("RUN", "COPY"):
+                step(rest)
         return self.image
 
     def do_from(self, rest):
@@ -112,7 +121,7 @@ class Builder:
         if words[0] != "debian:12-slim":
             raise SystemExit(f"Dockerfile: FROM {words[0]}: the check has only a fresh Debian 12")
         name = words[2] if len(words) == 3 else "final"
-        self.image = Image(copy_root(fresh_root(self.work / "base"), self.work / name))
+        self.image = Image(root_of(self.work / name, fresh_root(self.work / "base"), self.how))
         self.stages[name] = self.image
 
     def do_workdir(self, rest):
