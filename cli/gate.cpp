@@ -84,11 +84,20 @@ struct Part {
   std::int64_t rank = 0;
 };
 
-/// What the command line leaves open of the ranks: several files are as many ranks of one run.
-void fill_in_ranks(Options& options) {
+/// What the command line leaves open of the ranks: several files are as many ranks of one run. A new key is known to
+/// nobody else, so it is for runs that this command sends whole.
+/// Errors: usage (ranks that other jobs send, and nothing that says which run they are of).
+Result<void> fill_in_ranks(Options& options) {
   if (options.files.size() > 1 && !options.ranks) options.ranks = std::ssize(options.files);
   const bool alone = options.files.size() == 1 && !options.rank;
-  if (options.ranks && options.run_key.empty() && options.ci_run.empty() && !alone) options.run_key = new_key();
+  if (!options.ranks || !options.run_key.empty() || !options.ci_run.empty() || alone) return {};
+  if (options.rank.value_or(0) > 0 || *options.ranks > std::ssize(options.files))
+    return fail(ErrorCode::usage,
+                fmt::format("the run has {} ranks and not all of them are given here: say which run it is with "
+                            "--run-key (TRACEWEIR_RUN_KEY) or --ci-run (TRACEWEIR_CI_RUN), the same in every job",
+                            *options.ranks));
+  options.run_key = new_key();
+  return {};
 }
 
 /// Errors: usage.
@@ -221,7 +230,7 @@ int run(Options options) {
   const auto policy = repository_policy(options.policy, options.base);
   if (!policy) return say(policy.error());
   fill_from_policy(options, *policy);
-  fill_in_ranks(options);
+  if (const auto filled = fill_in_ranks(options); !filled) return say(filled.error());
   const auto client = connect(options.connection);
   if (!client) return say(client.error());
   if (const auto path = upload_path(options, parents, "", {options.files.front()}); !path) return say(path.error());
@@ -268,9 +277,9 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("--ranks", options.ranks, "how many ranks the run has (default: the number of files)")
       ->check(CLI::PositiveNumber)
       ->envname("TRACEWEIR_RANKS");
-  app.add_option(
-         "--run-key", options.run_key,
-         "what the uploads of one run have in common (default: CI run, attempt, job and matrix, else a new one)")
+  app.add_option("--run-key", options.run_key,
+                 "what the uploads of one run have in common (default: CI run, attempt, job and matrix; a new one "
+                 "where all ranks are given here)")
       ->envname("TRACEWEIR_RUN_KEY");
   app.add_option("--key", options.key, "idempotency key (default: a new one)")->envname("TRACEWEIR_KEY");
 }

@@ -118,7 +118,8 @@ std::string run_table(const wire::RunAnswer& run, const Client& client, report::
                           clean_text(row.error.message));
   }
   if (!run.verdict)
-    return text + fmt::format("  {}: no verdict yet; look again with: traceweir show {}\n", run.status, run.id);
+    return text + fmt::format("  {}: no verdict yet; look again with: traceweir show {} --project {}\n", run.status,
+                              run.id, run.project);
   const gate::Verdict& verdict = run.verdict->verdict;
   const std::string outcome(gate::word(verdict.outcome));
   text += fmt::format("{}  {}\n\n", painted(outcome, outcome, paint), verdict.summary);

@@ -2,6 +2,7 @@
 
 #include "analyzer/core/version.hpp"
 #include "server/api/handlers.hpp"
+#include "server/http/problem.hpp"
 #include "server/wire/json.hpp"
 
 namespace traceweir::api {
@@ -15,7 +16,9 @@ boost::asio::awaitable<http::Response> get_health(http::Request&, Services&) {
 /// GET /readyz
 /// 200 every part can work | 503 which cannot, and why
 Result<http::Response> get_ready(const http::Request&, Services& services) {
-  const auto state = [](const Result<void>& part) { return part ? std::string("ok") : part.error().message; };
+  const auto state = [](const Result<void>& part) {
+    return part ? std::string("ok") : http::public_detail(part.error());
+  };
   const Result<void> store = services.store.ready();
   const Result<void> disk = services.spool.check_headroom();
   const bool ready = store && disk;

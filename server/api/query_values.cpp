@@ -15,7 +15,9 @@ Result<std::optional<std::int64_t>> integer_in(const http::Query& query, std::st
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size() || value < least || value > most)
-    return fail(ErrorCode::bad_query, fmt::format("{}: expected a whole number from {} to {}", key, least, most));
+    return fail(ErrorCode::bad_query, least == most
+                                          ? fmt::format("{}: expected {}", key, least)
+                                          : fmt::format("{}: expected a whole number from {} to {}", key, least, most));
   return std::optional(value);
 }
 

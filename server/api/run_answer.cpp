@@ -27,6 +27,26 @@ std::optional<wire::RunRanks> ranks_of(const store::RunRecord& run) {
   return ranks;
 }
 
+/// Where a workload of a commit stands.
+struct Standing {
+  std::optional<gate::Outcome> verdict;  ///< the latest
+  store::RunStatus latest = store::RunStatus::judged;
+};
+
+enum class IfJudged { yes, no };
+
+/// Whether a higher attempt of the run's job is there; with `yes`, only one that has a verdict counts.
+bool has_higher(std::span<const store::RunRecord> runs, const store::RunRecord& run, IfJudged judged) {
+  return std::any_of(runs.begin(), runs.end(), [&](const store::RunRecord& other) {
+    return other.head.workload == run.head.workload && store::supersedes(other.head, run.head) &&
+           (judged == IfJudged::no || other.status == store::RunStatus::judged);
+  });
+}
+
+bool is_on_its_way(store::RunStatus status) {
+  return status == store::RunStatus::pending || status == store::RunStatus::analysing;
+}
+
 }  // namespace
 
 wire::RunDocument document_of(const store::RunRecord& run) {
@@ -46,6 +66,7 @@ wire::RunDocument document_of(const store::RunRecord& run) {
   document.matrix = run.head.matrix;
   document.job_url = run.head.job_url;
   document.status = store::word(run.status);
+  document.superseded = run.superseded;
   document.uploaded_at = run.head.received_at;
   document.environment = run.head.environment;
   document.ranks = ranks_of(run);
@@ -87,12 +108,22 @@ boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, s
 }
 
 std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest_first) {
-  std::map<std::string, gate::Outcome> latest;
-  for (const store::RunRecord& run : oldest_first)
-    if (run.outcome) latest[run.head.workload] = *run.outcome;
+  std::map<std::string, Standing> workloads;
+  for (const store::RunRecord& run : oldest_first) {
+    if (run.superseded || has_higher(oldest_first, run, IfJudged::yes)) continue;
+    Standing& standing = workloads[run.head.workload];
+    if (run.outcome) standing.verdict = *run.outcome;
+    if (!has_higher(oldest_first, run, IfJudged::no)) standing.latest = run.status;
+  }
   std::optional<gate::Outcome> worst;
-  for (const auto& [workload, outcome] : latest) worst = worst ? std::max(*worst, outcome) : outcome;
-  return worst;
+  bool any_without = false, any_on_its_way = false;
+  for (const auto& [workload, standing] : workloads) {
+    if (standing.verdict) worst = worst ? std::max(*worst, *standing.verdict) : *standing.verdict;
+    any_without = any_without || standing.latest != store::RunStatus::judged;
+    any_on_its_way = any_on_its_way || is_on_its_way(standing.latest);
+  }
+  if (!any_without || (!worst && any_on_its_way)) return worst;
+  return std::max(worst.value_or(gate::Outcome::inconclusive), gate::Outcome::inconclusive);
 }
 
 }  // namespace traceweir::api

@@ -39,7 +39,9 @@ boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, s
 /// Errors: not_found, store_unavailable.
 Result<store::RunRecord> run_in(Services& services, const std::string& project, const std::string& run);
 
-/// The outcome of a commit: the latest judged run of each workload, the worst over workloads; nothing without one.
+/// The outcome of a commit: the latest verdict of each workload, the worst over workloads. Superseded runs do not
+/// count. A workload whose latest run has no verdict makes it inconclusive at best: absence of data is never a pass.
+/// Nothing: no run has a verdict, and some may still get one; or there is no run.
 std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest_first);
 
 }  // namespace traceweir::api

@@ -21,6 +21,13 @@ constexpr std::size_t text_bytes_max = 1024;
 constexpr std::size_t environment_keys_max = 64;
 constexpr std::size_t key_bytes_max = 255;
 
+/// Hex digits may come in either case; they are kept in one.
+std::string lower_hex(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
 /// Reads parameters one by one; the first mistake wins and is asked for once, at the end.
 class Parameters {
  public:
@@ -48,9 +55,7 @@ class Parameters {
   }
 
   std::string commit(std::string_view key) {
-    std::string value = raw(key).value_or("");
-    std::transform(value.begin(), value.end(), value.begin(),
-                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+    const std::string value = lower_hex(raw(key).value_or(""));
     if (!value.empty() && !wire::is_commit(value)) refuse(key, "expected a full commit id of 40 or 64 hex digits");
     return value;
   }
@@ -62,7 +67,8 @@ class Parameters {
     const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
     const bool whole = error == std::errc{} && end == value->data() + value->size();
     if (whole && least <= number && number <= most) return number;
-    refuse(key, fmt::format("expected a whole number from {} to {}", least, most));
+    refuse(key, least == most ? fmt::format("expected {}", least)
+                              : fmt::format("expected a whole number from {} to {}", least, most));
     return std::nullopt;
   }
 
@@ -154,9 +160,11 @@ void read_headers(Parameters& in, const http::Request& request, UploadQuery& upl
   upload.head.idempotency_key = request.header("idempotency-key").value_or("");
   if (upload.head.idempotency_key.size() > key_bytes_max)
     in.refuse("Idempotency-Key", fmt::format("longer than {} bytes", key_bytes_max));
+  if (clean_text(upload.head.idempotency_key, 8 * key_bytes_max) != upload.head.idempotency_key)
+    in.refuse("Idempotency-Key", "expected UTF-8 without control characters");
   if (const auto hash = request.header("x-content-sha256")) {
-    upload.sha256 = *hash;
-    if (!hash::is_sha256(*hash)) in.refuse("X-Content-SHA256", "expected 64 lower-case hex digits");
+    upload.sha256 = lower_hex(*hash);
+    if (!hash::is_sha256(upload.sha256)) in.refuse("X-Content-SHA256", "expected 64 hex digits");
   } else if (const auto digest = request.header("digest")) {
     upload.sha256 = digest_of(*digest);
     if (upload.sha256.empty()) in.refuse("Digest", "expected sha-256=<base64>");

@@ -72,6 +72,7 @@ Result<void> command_token_create(const Arguments& arguments) {
   if (!arguments.expires.empty()) {
     token.expires_at = wire::from_rfc3339(arguments.expires);
     if (!token.expires_at) return fail(ErrorCode::usage, "--expires: expected a date such as 2027-01-31");
+    if (*token.expires_at <= now()) return fail(ErrorCode::usage, "--expires: is past: the token would never be valid");
   }
   TRACEWEIR_TRY(store, open_beside(arguments));
   if (!arguments.project.empty()) TRACEWEIR_TRY_VOID(make_project(*store, arguments.project));
@@ -101,15 +102,17 @@ Result<void> command_token_list(const Arguments& arguments) {
 
 Result<void> command_token_revoke(const Arguments& arguments) {
   TRACEWEIR_TRY(store, open_beside(arguments));
-  const store::AuditEntry audit{now(), "", "command line", "token_revoked", arguments.token_id};
+  TRACEWEIR_TRY(token, store->token(arguments.token_id));
+  const std::string project = token ? token->project : "";
+  const store::AuditEntry audit{now(), project, "command line", "token_revoked", "token " + arguments.token_id};
   return store->revoke_token(arguments.token_id, audit.at, audit);
 }
 
 Result<void> command_config_check(const Arguments& arguments) {
   TRACEWEIR_TRY(config, load_config(arguments.source));
   config.store = config.store_url();  // what is left open is shown as what it comes to
-  if (config.analysis_program.empty())
-    if (const auto program = analysis::program_beside_us()) config.analysis_program = program->string();
+  TRACEWEIR_TRY(program, program_of(config));
+  config.analysis_program = program.string();
   for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "server/app/config_values.hpp"
 #include "server/store/store.hpp"
+#include "server/store/url.hpp"
 
 namespace traceweir::app {
 namespace {
@@ -34,11 +35,15 @@ ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t 
           [field](Config config) { return fmt::format("{}", field(config)); }};
 }
 
+/// Whether nothing at all is a sensible value of a size or a time.
+enum class Zero { allowed, refused };
+
 template <typename Field>
-ConfigKey bytes_key(std::string_view name, std::string_view help, Field field) {
+ConfigKey bytes_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
   return {name, help,
-          [field](Config& config, std::string_view text) -> Result<void> {
+          [=](Config& config, std::string_view text) -> Result<void> {
             TRACEWEIR_TRY(value, parse_bytes(text));
+            if (value == 0 && zero == Zero::refused) return fail(ErrorCode::bad_config, "at least 1 B was expected");
             field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
             return {};
           },
@@ -46,11 +51,14 @@ ConfigKey bytes_key(std::string_view name, std::string_view help, Field field) {
 }
 
 template <typename Field>
-ConfigKey time_key(std::string_view name, std::string_view help, Field field) {
+ConfigKey time_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
   return {name, help,
-          [field](Config& config, std::string_view text) -> Result<void> {
+          [=](Config& config, std::string_view text) -> Result<void> {
             TRACEWEIR_TRY(value, parse_time(text));
             using Time = std::remove_reference_t<decltype(field(config))>;
+            if (std::chrono::duration_cast<Time>(value) == Time::zero() && zero == Zero::refused)
+              return fail(ErrorCode::bad_config,
+                          fmt::format("at least {} was expected", show_time(std::chrono::milliseconds{Time{1}})));
             field(config) = std::chrono::duration_cast<Time>(value);
             return {};
           },
@@ -75,6 +83,7 @@ ConfigKey sandbox_key() {
 ConfigKey store_key() {
   return {"store", "sqlite:PATH or postgresql://USER@HOST/DATABASE; default sqlite:DATA_DIR/traceweir.db",
           [](Config& config, std::string_view text) -> Result<void> {
+            if (!text.empty()) TRACEWEIR_TRY_VOID(store::check_url(text));
             config.store = text;
             return {};
           },
@@ -104,25 +113,25 @@ std::vector<ConfigKey> service_keys() {
           [](Config & c) -> auto& { return c.stop_time_max; }),
       time_key(
           "run_complete_time_max", "how long a run waits for its ranks, from the first one on",
-          [](Config & c) -> auto& { return c.run_complete_time_max; }),
+          [](Config & c) -> auto& { return c.run_complete_time_max; }, Zero::refused),
       time_key(
           "resume_pause", "how often runs without a result are looked for",
-          [](Config & c) -> auto& { return c.resume_pause; }),
+          [](Config & c) -> auto& { return c.resume_pause; }, Zero::refused),
       bytes_key(
           "upload_bytes_max", "size of one upload, as sent",
-          [](Config & c) -> auto& { return c.spool.upload_bytes_max; }),
+          [](Config & c) -> auto& { return c.spool.upload_bytes_max; }, Zero::refused),
       bytes_key(
           "disk_headroom_bytes", "disk space that uploads leave free",
           [](Config & c) -> auto& { return c.spool.disk_headroom_bytes; }),
       time_key(
           "analysis_time_max", "CPU time and wall time of one analysis",
-          [](Config & c) -> auto& { return c.analysis.analysis_time_max; }),
+          [](Config & c) -> auto& { return c.analysis.analysis_time_max; }, Zero::refused),
       bytes_key(
           "analysis_memory_max", "address space of one analysis; 0 B: no limit",
           [](Config & c) -> auto& { return c.analysis.analysis_memory_max; }),
       bytes_key(
           "scratch_bytes_max", "one file that an analysis unpacks",
-          [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }),
+          [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }, Zero::refused),
       sandbox_key(),
       count_key(
           "history_points_max", "points in one answer of history", 1,
@@ -132,7 +141,7 @@ std::vector<ConfigKey> service_keys() {
           [](Config & c) -> auto& { return c.api.stream_rate_min; }),
       bytes_key(
           "small_body_bytes_max", "a body that is no trace: a policy, settings",
-          [](Config & c) -> auto& { return c.api.small_body_bytes_max; }),
+          [](Config & c) -> auto& { return c.api.small_body_bytes_max; }, Zero::refused),
       time_key(
           "wait_default", "how long an upload waits for its verdict",
           [](Config & c) -> auto& { return c.api.wait_default; }),
@@ -143,18 +152,19 @@ std::vector<ConfigKey> service_keys() {
 std::vector<ConfigKey> connection_keys() {
   return {
       bytes_key(
-          "header_bytes_max", "request line and headers", [](Config & c) -> auto& { return c.http.header_bytes_max; }),
+          "header_bytes_max", "request line and headers", [](Config & c) -> auto& { return c.http.header_bytes_max; },
+          Zero::refused),
       count_key(
           "header_count_max", "headers of a request", 1, [](Config & c) -> auto& { return c.http.header_count_max; }),
       time_key(
           "header_time_max", "from a request's first byte to its empty line",
-          [](Config & c) -> auto& { return c.http.header_time_max; }),
+          [](Config & c) -> auto& { return c.http.header_time_max; }, Zero::refused),
       bytes_key(
           "body_rate_min", "bytes per second below which a sender is dropped",
           [](Config & c) -> auto& { return c.http.body_rate_min; }),
       time_key(
-          "idle_time_max", "between requests of a connection",
-          [](Config & c) -> auto& { return c.http.idle_time_max; }),
+          "idle_time_max", "between requests of a connection", [](Config & c) -> auto& { return c.http.idle_time_max; },
+          Zero::refused),
       count_key(
           "connections_max", "open connections", 1, [](Config & c) -> auto& { return c.http.connections_max; }),
   };
@@ -166,7 +176,16 @@ std::vector<ConfigKey> make_keys() {
   return keys;
 }
 
+std::string variable_of(std::string_view key) {
+  std::string name = "TRACEWEIR_";
+  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
 Error about(std::string_view where, std::string_view key, std::string_view value, const Error& error) {
+  // Why: what is wrong with a store's address may be its password.
+  if (key == "store" || key == variable_of("store"))
+    return Error{ErrorCode::bad_config, fmt::format("{}{}: {}", where, key, error.message)};
   return Error{ErrorCode::bad_config, fmt::format("{}{} = '{}': {}", where, key, value, error.message)};
 }
 
@@ -199,12 +218,6 @@ Result<void> read_file(Config& config, const std::string& file) {
     return fail(ErrorCode::bad_config,
                 fmt::format("{} line {}: {}", file, error.source().begin.line, error.description()));
   }
-}
-
-std::string variable_of(std::string_view key) {
-  std::string name = "TRACEWEIR_";
-  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
 }
 
 }  // namespace

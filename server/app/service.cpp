@@ -44,13 +44,6 @@ unsigned analysis_threads(const Config& config) {
   return config.analysis_workers != 0 ? config.analysis_workers : std::max(1U, std::thread::hardware_concurrency());
 }
 
-Result<std::filesystem::path> program_of(const Config& config) {
-  if (config.analysis_program.empty()) return analysis::program_beside_us();
-  if (::access(config.analysis_program.c_str(), X_OK) != 0)
-    return fail(ErrorCode::bad_config, "analysis_program = '" + config.analysis_program + "': cannot be run");
-  return std::filesystem::path(config.analysis_program);
-}
-
 /// Removes what nobody needs: halves of uploads that were not written to for so long, blobs that no run refers to.
 Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store,
                    std::chrono::seconds parts_age) {
@@ -114,6 +107,13 @@ void log_run_error(const std::string& run, const Error& error) {
 }
 
 }  // namespace
+
+Result<std::filesystem::path> program_of(const Config& config) {
+  if (config.analysis_program.empty()) return analysis::program_beside_us();
+  if (::access(config.analysis_program.c_str(), X_OK) != 0)
+    return fail(ErrorCode::bad_config, "analysis_program = '" + config.analysis_program + "': cannot be run");
+  return std::filesystem::path(config.analysis_program);
+}
 
 Result<void> serve(const Config& config) {
   // 1. What lasts: folders, store, what an earlier life left behind.

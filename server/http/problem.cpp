@@ -79,6 +79,13 @@ Status status_of(ErrorCode code) { return row_of(code).status; }
 
 std::string_view title_of(ErrorCode code) { return row_of(code).title; }
 
+std::string public_detail(const Error& error) {
+  constexpr std::string_view ours = "store: ";
+  if (error.code != ErrorCode::store_unavailable) return error.message;
+  if (!error.message.starts_with(ours)) return "the store cannot be used now";
+  return error.message.substr(0, error.message.find(": ", ours.size()));
+}
+
 Response problem(Error error) {
   Response response{status_of(error.code), {{"Content-Type", std::string(problem_type)}}, {}};
   if (response.status == Status::unavailable) response.set("Retry-After", retry_after_seconds);
@@ -91,7 +98,7 @@ std::string problem_json(const Error& error, Status status, std::string_view req
   std::string json = "{\"type\":" + json_string(word(error.code));
   json += ",\"title\":" + json_string(title_of(error.code));
   json += ",\"status\":" + std::to_string(static_cast<unsigned>(status));
-  json += ",\"detail\":" + json_string(clean_text(error.message, detail_bytes_max));
+  json += ",\"detail\":" + json_string(clean_text(public_detail(error), detail_bytes_max));
   json += ",\"request_id\":" + json_string(clean_text(request_id, 64)) + "}\n";
   return json;
 }

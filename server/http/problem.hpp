@@ -18,6 +18,10 @@ Status status_of(ErrorCode code);
 /// `Unknown format`: one short line per code, the same for every occurrence.
 std::string_view title_of(ErrorCode code);
 
+/// What of an error's message strangers may read: a database's own words name hosts, sockets and paths, so that of
+/// store_unavailable only our sentence is left. The log has the whole.
+std::string public_detail(const Error& error);
+
 /// The answer for an error; 503 carries Retry-After, 401 WWW-Authenticate. The session writes the text, with the id of
 /// the request.
 Response problem(Error error);

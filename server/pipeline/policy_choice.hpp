@@ -19,7 +19,7 @@ struct ChosenPolicy {
 
 /// The one sent with the upload, else the server's, else the built-in one. A sent policy is not used where the project
 /// keeps its policy on the server, and never from a fork.
-/// Errors: bad_policy, not_yet_available.
+/// Errors: bad_policy.
 Result<ChosenPolicy> choose_policy(const store::Project& project, const store::RunHead& head);
 
 }  // namespace traceweir::pipeline

@@ -11,6 +11,7 @@
 #include "server/pipeline/baseline.hpp"
 #include "server/pipeline/comparable.hpp"
 #include "server/pipeline/policy_choice.hpp"
+#include "server/store/run_group.hpp"
 #include "server/wire/run_document.hpp"
 
 namespace traceweir::pipeline {
@@ -47,27 +48,39 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
   return run;
 }
 
-/// A higher attempt of the same run key, or of the same CI run, job and matrix, takes the place of a lower one.
-bool supersedes(const store::RunHead& newer, const store::RunHead& older) {
-  const bool same_key = !newer.run_key.empty() && newer.run_key == older.run_key;
-  const bool same_job =
-      !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job && newer.matrix == older.matrix;
-  return (same_key || same_job) && newer.attempt > older.attempt;
+/// The runs that are judged together, and what the verdict is to say of that.
+struct Samples {
+  std::vector<gate::JudgedRun> runs;  ///< oldest first, the new one last
+  std::vector<std::string> notes;
+};
+
+/// A higher attempt of the same job that has its verdict or may still get one; nullptr: this is the highest.
+const store::RunRecord* higher_attempt(const std::vector<store::RunRecord>& records, const store::RunHead& head) {
+  const auto found = std::find_if(records.begin(), records.end(), [&](const store::RunRecord& record) {
+    return record.status != store::RunStatus::rejected && store::supersedes(record.head, head);
+  });
+  return found == records.end() ? nullptr : &*found;
 }
 
-/// The commit's runs of this workload and class that count as samples, oldest first, the new one last.
-Result<std::vector<gate::JudgedRun>> samples_of(store::Store& store, const store::RunHead& head,
-                                                const report::Report& report, const std::string& key) {
+/// The commit's runs of this workload and class that count as samples. An attempt that comes after a higher one of its
+/// job is judged alone: it must neither change what the higher one says nor lean on it.
+Result<Samples> samples_of(store::Store& store, const store::RunHead& head, const report::Report& report,
+                           const std::string& key) {
   TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit));
-  std::vector<gate::JudgedRun> samples;
+  if (const store::RunRecord* higher = higher_attempt(records, head))
+    return Samples{{judged_run(head, report)},
+                   {fmt::format("attempt {} of this job came before this attempt {}: judged alone; run {} takes its "
+                                "place (superseded) once it is judged",
+                                higher->head.attempt, head.attempt, higher->head.id)}};
+  Samples samples;
   for (const store::RunRecord& record : records) {
     const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
-                        record.comparable_key == key && !record.superseded && !supersedes(head, record.head);
+                        record.comparable_key == key && !record.superseded && !store::supersedes(head, record.head);
     if (!counts) continue;
     TRACEWEIR_TRY(earlier, report::from_json(record.report_json));
-    samples.push_back(judged_run(record.head, earlier));
+    samples.runs.push_back(judged_run(record.head, earlier));
   }
-  samples.push_back(judged_run(head, report));
+  samples.runs.push_back(judged_run(head, report));
   return samples;
 }
 
@@ -159,7 +172,8 @@ Result<store::RunResult> walk(const Stages& stages, const store::Project& projec
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
   TRACEWEIR_TRY(baseline, baseline_for(stages.store, run.head, chosen.policy, key));
   TRACEWEIR_TRY(samples, samples_of(stages.store, run.head, report, key));
-  const gate::Verdict verdict = gate::judge(samples, baseline, chosen.policy);
+  gate::Verdict verdict = gate::judge(samples.runs, baseline, chosen.policy);
+  verdict.notes.insert(verdict.notes.end(), samples.notes.begin(), samples.notes.end());
   // From here on nothing is decided any more; the rest records.
 
   store::RunResult result;
@@ -182,16 +196,25 @@ const store::Upload* received_upload(const store::RunRecord& run, std::int64_t r
 }
 
 store::UploadResult rejected(const store::RunRecord& run, const store::Upload& upload, const Error& error) {
-  return {run.head.id, upload.rank, upload.sha256, 0, std::string(word(error.code)), error.message};
+  return {run.head.id, upload.rank, upload.sha256, 0, std::string(word(error.code)), error.message, {}};
 }
 
-/// How many ranks the upload holds: what the run's own analysis will find again.
-Result<std::int64_t> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
-                              const store::Upload& upload, EarlyReport* early) {
+/// The ranks that the traces state themselves: one that does not is numbered from 0 on and knows of no world.
+std::vector<std::int64_t> stated_in(const report::Report& report) {
+  std::vector<std::int64_t> stated;
+  for (const report::RankReport& rank : report.ranks)
+    if (rank.world_size > 0 || (report.ranks.size() == 1 && rank.rank > 0)) stated.push_back(rank.rank);
+  return stated;
+}
+
+/// Which ranks the upload holds: what the run's own analysis will find again.
+Result<store::UploadResult> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                                     const store::Upload& upload, EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(file, file_of(stages, upload));
   TRACEWEIR_TRY(report, report_of(stages, std::span(&file, 1), reading_of(run.head, chosen.policy), early));
-  return std::ssize(report.ranks);
+  return store::UploadResult{run.head.id, upload.rank, upload.sha256,    std::ssize(report.ranks),
+                             "",          "",          stated_in(report)};
 }
 
 store::RunResult rejected(const Error& error) {
@@ -220,8 +243,7 @@ Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string
   if (upload == nullptr) return run->status;
   const auto ranks = ranks_in(stages, *project, *run, *upload, early);
   if (!ranks && !is_result(ranks.error().code)) return tl::unexpected(ranks.error());
-  return stages.store.settle_upload(ranks ? store::UploadResult{run_id, rank, upload->sha256, *ranks}
-                                          : rejected(*run, *upload, ranks.error()));
+  return stages.store.settle_upload(ranks ? *ranks : rejected(*run, *upload, ranks.error()));
 }
 
 Result<analysis::AnalysisOptions> reading_for(const store::Project& project, const store::RunHead& head) {

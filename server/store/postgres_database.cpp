@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view unknown_commit =
     "store: the connection was lost while the change was committed, so it may or may not have been made; ask again "
-    "(an upload: with the same Idempotency-Key)";
+    "(an upload with the same Idempotency-Key)";
 
 }  // namespace
 
@@ -102,8 +102,10 @@ Error PostgresDatabase::error_of(const PostgresFailure& failure) {
       return {ErrorCode::bad_query, message};
     case PostgresFault::refused:
       return {ErrorCode::internal, message};
-    default:
+    case PostgresFault::again:
       return {ErrorCode::store_unavailable, message};
+    default:
+      return {ErrorCode::store_unavailable, "store: the database cannot be reached: " + std::string(failure.what())};
   }
 }
 

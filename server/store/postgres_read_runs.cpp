@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "server/store/postgres_store.hpp"
+#include "server/store/run_group.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -62,15 +63,16 @@ void read_environments(PostgresConnection& connection, Found& found) {
 void read_uploads(PostgresConnection& connection, Found& found) {
   Rows rows = connection.query(
       "SELECT run_seq, coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, "
-      "error_message FROM upload "
+      "error_message, stated_ranks FROM upload "
       "WHERE run_seq = ANY ($1::bigint[]) ORDER BY run_seq, rank",
       found.seqs);
   std::int64_t seq = 0;
-  std::string key, status;
+  std::string key, status, stated;
   while (rows.next()) {
     Upload upload;
     rows.read(seq, key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
-              upload.error_message);
+              upload.error_message, stated);
+    upload.stated = ranks_of_text(stated);
     upload.status = stored_word(upload_status_of(status));
     RunRecord& record = found.records[found.places.at(seq)];
     if (record.uploads.empty()) record.head.idempotency_key = key;

@@ -14,8 +14,8 @@ namespace {
 /// row where another upload makes the same lane just now, `r` has none where the run's id is taken.
 constexpr std::string_view insert_run =
     "WITH p AS (SELECT id FROM project WHERE name = $1), "
-    "seen AS (SELECT r.id, u.sha256, u.rank FROM p JOIN upload u ON u.project_id = p.id JOIN run r ON r.seq = "
-    "u.run_seq "
+    "seen AS (SELECT r.id, u.sha256, u.rank, r.commit_sha, k.workload FROM p JOIN upload u ON u.project_id = p.id "
+    "JOIN run r ON r.seq = u.run_seq JOIN lane k ON k.id = r.lane_id "
     "WHERE u.idempotency_key = $2::text), "
     "known_lane AS (SELECT l.id FROM p JOIN lane l ON l.project_id = p.id WHERE l.workload = $3 AND l.branch = $4), "
     "new_lane AS (INSERT INTO lane (project_id, workload, branch) SELECT p.id, $3, $4 FROM p "
@@ -34,13 +34,13 @@ constexpr std::string_view insert_run =
     "e AS (INSERT INTO run_environment (run_seq, name, value) "
     "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)) "
     "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT rank FROM seen), "
-    "(SELECT id FROM l), "
+    "(SELECT commit_sha FROM seen), (SELECT workload FROM seen), (SELECT id FROM l), "
     "(SELECT seq FROM r)";
 
 /// What insert_run found and made.
 struct Recorded {
   std::optional<std::int64_t> project;
-  std::optional<std::string> seen_run, seen_sha256;
+  std::optional<std::string> seen_run, seen_sha256, seen_commit, seen_workload;
   std::optional<std::int64_t> seen_rank, lane, seq;
 };
 
@@ -61,7 +61,8 @@ Recorded record(PostgresConnection& connection, const RunHead& head, const Uploa
       head.token, head.received_at, word(alone ? RunStatus::analysing : RunStatus::pending), upload.rank, upload.sha256,
       upload.bytes, upload.name, names, values, head.group, word(alone ? UploadStatus::whole : UploadStatus::received));
   row.next();
-  row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.seen_rank, recorded.lane, recorded.seq);
+  row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.seen_rank, recorded.seen_commit,
+           recorded.seen_workload, recorded.lane, recorded.seq);
   return recorded;
 }
 
@@ -72,14 +73,12 @@ Recorded record(PostgresConnection& connection, const RunHead& head, const Uploa
 
 Result<Begun> begun_of(const Recorded& recorded, const RunHead& head, const Upload& upload) {
   if (!recorded.project) return fail(ErrorCode::not_found, "project: no such project");
-  if (recorded.seen_run && recorded.seen_sha256 != upload.sha256)
-    return fail(ErrorCode::key_reused,
-                "Idempotency-Key: run " + *recorded.seen_run + " was sent with the same key and another body");
-  if (recorded.seen_run && recorded.seen_rank != upload.rank)
-    return fail(ErrorCode::key_reused, "Idempotency-Key: the same key was sent for rank " +
-                                           std::to_string(recorded.seen_rank.value_or(0)) + " of run " +
-                                           *recorded.seen_run);
-  if (recorded.seen_run) return Begun{*recorded.seen_run, Begun::State::seen_before};
+  if (recorded.seen_run) {
+    const KeyUse before{*recorded.seen_run, recorded.seen_sha256.value_or(""), recorded.seen_commit.value_or(""),
+                        recorded.seen_workload.value_or(""), recorded.seen_rank.value_or(0)};
+    TRACEWEIR_TRY_VOID(check_same_use(before, head, upload));
+    return Begun{before.run, Begun::State::seen_before};
+  }
   if (!recorded.lane) lost_a_race();
   if (!recorded.seq) return fail(ErrorCode::conflict, "run " + head.id + " exists");
   return Begun{head.id, Begun::State::created};

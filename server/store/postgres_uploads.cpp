@@ -6,9 +6,10 @@ namespace {
 
 void write(PostgresConnection& connection, std::int64_t run, const Upload& upload) {
   connection.execute(
-      "UPDATE upload SET status = $3, ranks = $4::bigint, error_code = $5, error_message = $6 "
+      "UPDATE upload SET status = $3, ranks = $4::bigint, error_code = $5, error_message = $6, stated_ranks = $7 "
       "WHERE run_seq = $1 AND rank = $2",
-      run, upload.rank, word(upload.status), upload.ranks, upload.error_code, upload.error_message);
+      run, upload.rank, word(upload.status), upload.ranks, upload.error_code, upload.error_message,
+      text_of_ranks(upload.stated));
 }
 
 /// Lets a pending run that waits for nothing more go on. Tells how it stands. Its row is locked.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "server/hash/sha256.hpp"
@@ -81,7 +82,56 @@ bool any_received(const RunRecord& run) {
                      [](const Upload& upload) { return upload.status == UploadStatus::received; });
 }
 
+/// The same rank's trace twice: what is told by the traces themselves, whichever slots they were sent for.
+std::optional<Error> twice_stated(const RunRecord& others, const UploadResult& result) {
+  for (const Upload& other : others.uploads) {
+    if (other.status != UploadStatus::whole) continue;
+    for (const std::int64_t rank : result.stated)
+      if (std::find(other.stated.begin(), other.stated.end(), rank) != other.stated.end())
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("rank: the trace sent as rank {} states that it is of rank {}, as does the one that was "
+                        "sent as rank {} of run {}; send each rank's own trace",
+                        result.rank, rank, other.rank, others.head.id)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool supersedes(const RunHead& newer, const RunHead& older) {
+  const bool same_key = !newer.run_key.empty() && newer.run_key == older.run_key;
+  const bool same_job =
+      !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job && newer.matrix == older.matrix;
+  return (same_key || same_job) && newer.attempt > older.attempt;
+}
+
+Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upload& upload) {
+  const auto reused = [&](std::string_view what) {
+    return fail(ErrorCode::key_reused,
+                fmt::format("Idempotency-Key: run {} was sent with the same key and {}", before.run, what));
+  };
+  if (before.sha256 != upload.sha256) return reused("another body");
+  if (before.commit != head.commit)
+    return reused(fmt::format("another commit ({}, now {})", before.commit, head.commit));
+  if (before.workload != head.workload)
+    return reused(fmt::format("another workload ({}, now {})", before.workload, head.workload));
+  if (before.rank != upload.rank) return reused(fmt::format("another rank ({}, now {})", before.rank, upload.rank));
+  return {};
+}
+
+std::string text_of_ranks(const std::vector<std::int64_t>& ranks) { return fmt::format("{}", fmt::join(ranks, ",")); }
+
+std::vector<std::int64_t> ranks_of_text(std::string_view text) {
+  std::vector<std::int64_t> ranks;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    std::int64_t rank = 0;
+    if (std::from_chars(one.data(), one.data() + one.size(), rank).ec == std::errc{}) ranks.push_back(rank);
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+  }
+  return ranks;
+}
 
 std::string group_of(const RunHead& head) {
   const bool in_ci = !head.ci_run.empty() && head.ranks_expected > 0;
@@ -129,8 +179,10 @@ const Upload* settle(RunRecord& run, const UploadResult& result) {
   std::erase_if(others.uploads, [&](const Upload& one) { return one.rank == result.rank; });
   std::optional<Error> error;
   if (result.ranks > 0) error = obstacle_of(others, result.rank, result.ranks);
+  if (result.ranks > 0 && !error) error = twice_stated(others, result);
   upload->status = result.ranks > 0 && !error ? UploadStatus::whole : UploadStatus::rejected;
   upload->ranks = upload->status == UploadStatus::whole ? result.ranks : 0;
+  upload->stated = upload->status == UploadStatus::whole ? result.stated : std::vector<std::int64_t>{};
   upload->error_code = error ? std::string(word(error->code)) : result.error_code;
   upload->error_message = error ? error->message : result.error_message;
   return &*upload;

@@ -30,6 +30,23 @@ Result<Joining> joining_of(const RunRecord& run, const RunHead& head, const Uplo
 /// upload holds. Nothing: it can.
 std::optional<Error> obstacle_of(const RunRecord& run, std::int64_t rank, std::int64_t ranks);
 
+/// Whether `newer` takes the place of `older`, once it is judged: a higher attempt of the same run key, or of the same
+/// CI run, job and matrix. Both are of one project, workload and commit.
+bool supersedes(const RunHead& newer, const RunHead& older);
+
+/// What an idempotency key was sent with before.
+struct KeyUse {
+  std::string run, sha256, commit, workload;
+  std::int64_t rank = 0;
+};
+
+/// Errors: key_reused, naming what this upload says otherwise.
+Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upload& upload);
+
+/// Ranks as a store keeps them in a text: whole numbers, separated by commas.
+std::string text_of_ranks(const std::vector<std::int64_t>& ranks);
+std::vector<std::int64_t> ranks_of_text(std::string_view text);
+
 /// Fills in what the analysis of an upload said, or why the file cannot be a part of the run. Returns the upload, or
 /// nullptr where this try waits for no analysis (any more).
 const Upload* settle(RunRecord& run, const UploadResult& result);

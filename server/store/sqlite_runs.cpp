@@ -15,19 +15,15 @@ Result<std::optional<Begun>> seen_before(Connection& connection, std::int64_t pr
                                          const Upload& upload) {
   if (head.idempotency_key.empty()) return std::nullopt;
   Query query = connection.query(
-      "SELECT r.id, u.sha256, u.rank FROM upload u JOIN run r ON r.seq = u.run_seq "
+      "SELECT r.id, u.sha256, r.commit_sha, l.workload, u.rank FROM upload u JOIN run r ON r.seq = u.run_seq "
+      "JOIN lane l ON l.id = r.lane_id "
       "WHERE u.project_id = ?1 AND u.idempotency_key = ?2",
       project, head.idempotency_key);
   if (!query.next()) return std::nullopt;
-  std::string run, sha256;
-  std::int64_t rank = 0;
-  query.read(run, sha256, rank);
-  if (sha256 != upload.sha256)
-    return fail(ErrorCode::key_reused, "Idempotency-Key: run " + run + " was sent with the same key and another body");
-  if (rank != upload.rank)
-    return fail(ErrorCode::key_reused,
-                "Idempotency-Key: the same key was sent for rank " + std::to_string(rank) + " of run " + run);
-  return Begun{run, Begun::State::seen_before};
+  KeyUse before;
+  query.read(before.run, before.sha256, before.commit, before.workload, before.rank);
+  TRACEWEIR_TRY_VOID(check_same_use(before, head, upload));
+  return Begun{before.run, Begun::State::seen_before};
 }
 
 std::int64_t lane_number(Connection& connection, std::int64_t project, const RunHead& head) {
@@ -186,14 +182,16 @@ void read_environment(Connection& connection, StoredRun& row) {
 
 void read_uploads(Connection& connection, StoredRun& row) {
   Query query = connection.query(
-      "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, error_message "
+      "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, error_message, "
+      "stated_ranks "
       "FROM upload WHERE run_seq = ?1 ORDER BY rank",
       row.seq);
   while (query.next()) {
     Upload& upload = row.record.uploads.emplace_back();
-    std::string key, status;
+    std::string key, status, stated;
     query.read(key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
-               upload.error_message);
+               upload.error_message, stated);
+    upload.stated = ranks_of_text(stated);
     upload.status = known(upload_status_of(status));
     if (row.record.uploads.size() == 1) row.record.head.idempotency_key = key;
   }

@@ -15,8 +15,10 @@ std::optional<StoredRun> run_of(Connection& connection, const std::string& id) {
 
 void write(Connection& connection, std::int64_t run, const Upload& upload) {
   connection.execute(
-      "UPDATE upload SET status = ?3, ranks = ?4, error_code = ?5, error_message = ?6 WHERE run_seq = ?1 AND rank = ?2",
-      run, upload.rank, word(upload.status), upload.ranks, upload.error_code, upload.error_message);
+      "UPDATE upload SET status = ?3, ranks = ?4, error_code = ?5, error_message = ?6, stated_ranks = ?7 "
+      "WHERE run_seq = ?1 AND rank = ?2",
+      run, upload.rank, word(upload.status), upload.ranks, upload.error_code, upload.error_message,
+      text_of_ranks(upload.stated));
 }
 
 /// Lets a pending run that waits for nothing more go on. Tells how it stands.

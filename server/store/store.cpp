@@ -1,9 +1,13 @@
 #include "server/store/store.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "analyzer/core/words.hpp"
 #include "server/store/postgres_store.hpp"
 #include "server/store/postgres_url.hpp"
 #include "server/store/sqlite_store.hpp"
+#include "server/store/url.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -23,16 +27,40 @@ constexpr Word<RunStatus> run_statuses[] = {{RunStatus::pending, "pending"},
 constexpr Word<UploadStatus> upload_statuses[] = {
     {UploadStatus::received, "received"}, {UploadStatus::whole, "whole"}, {UploadStatus::rejected, "rejected"}};
 
+Result<void> check_path(std::string_view path) {
+  if (!path.empty() && path != ":memory:") return {};
+  return fail(ErrorCode::bad_config, "store: sqlite: has to be followed by the path of a file");
+}
+
+Result<void> check_address(std::string_view rest) {
+  if (const auto address = postgres_address(rest); !address) return tl::unexpected(address.error());
+  return {};
+}
+
 struct Engine {
   std::string_view scheme;
+  Result<void> (*check)(std::string_view address);
   Result<std::unique_ptr<Store>> (*open)(std::string_view address, Opening opening);
 };
 
-constexpr Engine engines[] = {
-    {"sqlite:", &open_sqlite_store}, {"postgresql://", &open_postgres_store}, {"postgres://", &open_postgres_store}};
+constexpr Engine engines[] = {{"sqlite:", &check_path, &open_sqlite_store},
+                              {"postgresql://", &check_address, &open_postgres_store},
+                              {"postgres://", &check_address, &open_postgres_store}};
 
-/// The part of a URL that may be shown: what follows it can hold a password.
-std::string scheme_of(std::string_view url) { return std::string(url.substr(0, url.find(':'))); }
+/// The part of a URL that may be shown: what follows it can hold a password, and so can what has no scheme at all.
+std::string scheme_of(std::string_view url) {
+  const std::string_view scheme = url.substr(0, url.find(':'));
+  const bool is_word = scheme.size() < url.size() && std::all_of(scheme.begin(), scheme.end(), [](unsigned char c) {
+                         return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+                       });
+  return is_word ? '"' + std::string(scheme) + '"' : std::string("what is set");
+}
+
+Error no_engine(std::string_view url) {
+  return {ErrorCode::bad_config, "store: " + scheme_of(url) +
+                                     " is no store of this program; use sqlite:PATH or "
+                                     "postgresql://USER@HOST/DATABASE"};
+}
 
 }  // namespace
 
@@ -50,9 +78,13 @@ std::optional<UploadStatus> upload_status_of(std::string_view word) { return val
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening) {
   for (const Engine& engine : engines)
     if (url.starts_with(engine.scheme)) return engine.open(url.substr(engine.scheme.size()), opening);
-  return fail(ErrorCode::bad_config, "store: \"" + scheme_of(url) +
-                                         "\" is no store of this program; use sqlite:PATH or " +
-                                         "postgresql://USER@HOST/DATABASE");
+  return tl::unexpected(no_engine(url));
+}
+
+Result<void> check_url(std::string_view url) {
+  for (const Engine& engine : engines)
+    if (url.starts_with(engine.scheme)) return engine.check(url.substr(engine.scheme.size()));
+  return tl::unexpected(no_engine(url));
 }
 
 std::string shown_url(std::string_view url) { return without_password(url); }

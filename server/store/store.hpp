@@ -99,6 +99,7 @@ struct Upload {
   UploadStatus status = UploadStatus::whole;
   std::int64_t ranks = 0;                     ///< that the file holds; 0: not known
   std::string error_code{}, error_message{};  ///< of a rejected upload
+  std::vector<std::int64_t> stated{};         ///< the ranks that its traces state themselves
 };
 
 struct Begun {
@@ -113,6 +114,7 @@ struct UploadResult {
   std::string sha256;                         ///< of the try that was analysed
   std::int64_t ranks = 0;                     ///< that the file holds; 0: it is rejected
   std::string error_code{}, error_message{};  ///< of a rejected one
+  std::vector<std::int64_t> stated{};         ///< the ranks that its traces state themselves
 };
 
 /// The result of a run, written in one transaction.

@@ -43,6 +43,7 @@ Json head_json(const RunDocument& run) {
           {"uploaded_at", to_rfc3339(run.uploaded_at)},
           {"environment", run.environment},
           {"status", run.status},
+          {"superseded", run.superseded},
           {"ranks", ranks_json(run.ranks)},
           {"warnings", run.warnings},
           {"error", error_json(run.error)}};

@@ -50,6 +50,7 @@ struct RunDocument {
   std::int64_t attempt = 1;
   std::string job, matrix, job_url;
   std::string status;
+  bool superseded = false;  ///< a higher attempt of the same job was judged
   Timestamp uploaded_at{};
   std::map<std::string, std::string> environment;
   std::vector<std::string> warnings;

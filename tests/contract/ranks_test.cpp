@@ -191,6 +191,36 @@ TEST_CASE("ranks: a file of several ranks fills several slots, or is refused whe
   });
 }
 
+TEST_CASE("ranks: the same rank's trace twice is refused when it comes, and the others stay") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = waiting_store(under_test);
+    const auto stating = [](const Upload& upload, std::vector<std::int64_t> stated) {
+      UploadResult result = whole("r1", upload);
+      result.stated = std::move(stated);
+      return result;
+    };
+    CHECK(must(store->settle_upload(stating(rank_of(0, "a"), {3}))) == RunStatus::pending);
+    CHECK(kept(*store, 0).stated == std::vector<std::int64_t>{3});
+    must(store->begin_run(part("r2", 2), rank_of(1, "b")));
+    CHECK(must(store->settle_upload(stating(rank_of(1, "b"), {2, 3}))) == RunStatus::pending);
+    CHECK(kept(*store, 1).status == UploadStatus::rejected);
+    CHECK(kept(*store, 1).error_code == "conflict");
+    for (const char* part : {"sent as rank 1", "of rank 3", "sent as rank 0"})
+      CHECK(mentions(kept(*store, 1).error_message, part));
+    CHECK(kept(*store, 1).stated.empty());
+    CHECK(kept(*store, 0).status == UploadStatus::whole);
+
+    must(store->begin_run(part("r2", 2), rank_of(1, "c")));
+    CHECK(must(store->settle_upload(stating(rank_of(1, "c"), {}))) == RunStatus::analysing);  // states none: any slot
+  });
+}
+
+TEST_CASE("ranks: stated ranks keep their text") {
+  for (const std::vector<std::int64_t>& ranks : {std::vector<std::int64_t>{}, {0}, {7, 0, 1'000'000}})
+    CHECK(ranks_of_text(text_of_ranks(ranks)) == ranks);
+  CHECK(text_of_ranks({0, 12}) == "0,12");
+}
+
 TEST_CASE("ranks: a closed run goes on when the uploads that it has are settled, and takes no more") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = waiting_store(under_test);

@@ -129,6 +129,15 @@ TEST_CASE("store: an idempotency key gives the same run again, or is refused wit
     CHECK_FALSE(must(store->run("llama", "r2")).has_value());
     CHECK(error_of(store->begin_run(head, upload_of("blob2"))) == ErrorCode::key_reused);
     CHECK_FALSE(must(store->blob_in_use("blob2")));
+    // Why: the first run's verdict is none of another commit or workload.
+    for (std::string RunHead::*field : {&RunHead::commit, &RunHead::workload}) {
+      RunHead other = head;
+      other.*field = "elsewhere";
+      const auto refused = store->begin_run(other, upload_of("blob1"));
+      CHECK(error_of(refused) == ErrorCode::key_reused);
+      CHECK(refused.error().message.find("elsewhere") != std::string::npos);
+      CHECK_FALSE(must(store->run("llama", "r2")).has_value());
+    }
 
     // Why: keys belong to a project; another project's clients cannot know them.
     head.project = "bert";

@@ -188,6 +188,7 @@ class Client(unittest.TestCase):
                             "--run-key", "pipeline-7", env=self.env))
         self.assertEqual([end.returncode for end in ends], [0, 0, 0], ends)
         self.assertIn("pending: 1 of 3 ranks arrived; missing: 1, 2", ends[0].stdout)
+        self.assertRegex(ends[0].stdout, "look again with: traceweir show [0-9a-f-]{36} --project demo\n")
         self.assertIn("learning", ends[2].stdout)
         broken = run("traceweir", "gate", self.good, self.broken, "--commit", sha(52), "--workload", "jobs", env=self.env)
         self.assertEqual(broken.returncode, 3, broken.stderr)
@@ -196,6 +197,18 @@ class Client(unittest.TestCase):
         self.assertIn("1 of 2 ranks arrived", listed.stdout)
         shown = run("traceweir", "show", listed.stdout.splitlines()[1].split()[0], env=self.env)
         self.assertIn("rank 1 was rejected", shown.stdout)
+
+    def test_ranks_of_other_jobs_need_something_that_says_which_run_it_is(self):
+        env = {key: value for key, value in self.env.items() if key != "TRACEWEIR_CI_RUN"}
+        gate = ["traceweir", "gate", self.good, "--commit", sha(53), "--workload", "jobs"]
+        for more in (["--rank", 0, "--ranks", 2], ["--rank", 1, "--ranks", 2], [self.good, "--ranks", 3]):
+            done = run(*gate, *more, env=env)
+            self.assertEqual(done.returncode, 2, done.stderr + done.stdout)
+            self.assertIn("--run-key", done.stderr)
+            self.assertIn("--ci-run", done.stderr)
+        listed = run("traceweir", "runs", "--commit", sha(53), "--workload", "jobs", env=env)
+        self.assertNotIn("pending", listed.stdout)
+        self.assertEqual(run(*gate, "--rank", 0, "--ranks", 1, env=env).returncode, 0)
 
     def test_the_repository_brings_its_policy(self):
         work = self.folder / "policed"

@@ -145,6 +145,23 @@ class Ranks(unittest.TestCase):
         self.assertEqual((good.status, good.json["id"]), (201, first.json["id"]), good)
         self.assertEqual(good.json["ranks"]["rejected"], [])
 
+    def test_the_same_rank_twice_is_refused_on_arrival_and_costs_the_run_nothing(self):
+        for number, body in ((20, self.traces[0]), (21, trace("--steps", 7, "--ranks", 8, "--rank", 0))):
+            first = self.send(0, number, ranks=3)
+            self.send(2, number, ranks=3)
+            twice = self.send(1, number, body, ranks=3)
+            self.assertEqual((twice.status, twice.json["type"]), (409, "conflict"), twice)
+            for part in ("sent as rank 1", "of rank 0", "sent as rank 0"):
+                self.assertIn(part, twice.json["detail"])
+            self.assertEqual(self.get(first.json)["ranks"]["missing"], [1], "its slot is free")
+            good = self.send(1, number, ranks=3)
+            self.assertEqual((good.status, good.json["id"], good.json["ranks"]["rejected"]), (201, first.json["id"], []), good)
+
+    def test_equal_metrics_of_ones_own_may_be_those_of_two_ranks(self):
+        body = json.dumps({"metrics": {"custom.loss": {"value": 1, "unit": "s", "better": "lower"}}}).encode()
+        answers = [self.send(rank, 22, body, ranks=2) for rank in range(2)]
+        self.assertEqual([answer.status for answer in answers], [202, 201], answers)
+
     def test_finish_judges_with_a_missing_rank_and_never_passes(self):
         first = self.send(0, 8, ranks=2).json
         done = self.finish(first)

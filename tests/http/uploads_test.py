@@ -130,6 +130,15 @@ class Uploads(unittest.TestCase):
         self.assertEqual(self.upload(7, headers={"Digest": digest}).status, 201)
         self.assert_problem(self.upload(7, headers={"X-Content-SHA256": "0" * 64}), 422, "hash_mismatch", good.hexdigest())
         self.assert_problem(self.upload(7, headers={"X-Content-SHA256": "ABC"}), 400, "bad_query")
+        self.assertEqual(self.upload(7, headers={"X-Content-SHA256": good.hexdigest().upper()}).status, 201)
+
+    def test_a_key_is_text_and_belongs_to_one_commit_and_workload(self):
+        for key in ("a\tb", "\xff\xfe", "\x7f", "x" * 256):
+            self.assert_problem(self.upload(30, headers={"Idempotency-Key": key}), 400, "bad_query", "Idempotency-Key")
+        self.assertEqual(self.upload(30, headers={"Idempotency-Key": "key-30"}).status, 201)
+        self.assert_problem(self.upload(31, headers={"Idempotency-Key": "key-30"}), 409, "key_reused", sha(30))
+        self.assert_problem(self.upload(30, headers={"Idempotency-Key": "key-30"}, workload="other"), 409, "key_reused",
+                            "another workload")
 
     def test_one_key_makes_one_run(self):
         with concurrent.futures.ThreadPoolExecutor(16) as pool:

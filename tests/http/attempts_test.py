@@ -1,0 +1,68 @@
+"""Attempts of a CI job from outside: the highest stands, whatever comes when; and absence of data is never a pass."""
+import hashlib
+import unittest
+
+from service import Service, sha, trace
+
+POLICY = b'version = 1\n[rules."gpu.utilization"]\nmin = "85%"\n'
+BAD = b'{"traceEvents": "none"}'
+
+
+class Attempts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service().__enter__()
+        cls.token = cls.service.token()
+        cls.policy = hashlib.sha256(POLICY).hexdigest()
+        assert cls.service.call("PUT", f"/api/v1/projects/demo/policies/{cls.policy}", cls.token, POLICY).status < 300
+        cls.good = trace("--ranks", 2, "--steps", 6)
+        cls.stalled = trace("--ranks", 2, "--steps", 6, "--stall-loader", 20)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.__exit__()
+
+    def send(self, number, body, attempt=1, **query):
+        query = {"ci_run": "1", "job": "bench", "branch": "main", "policy": self.policy} | query
+        return self.service.upload(self.token, body, sha(number), attempt=attempt, **query)
+
+    def outcome(self, number):
+        commit = self.service.call("GET", f"/api/v1/projects/demo/commits/{sha(number)}", self.token).json
+        return commit["outcome"], [(run["attempt"], run["superseded"]) for run in commit["runs"]]
+
+    def test_a_late_lower_attempt_is_judged_alone_and_overrules_nothing(self):
+        first = self.send(1, self.good, 2)
+        self.assertEqual((first.status, first.json["verdict"]["outcome"]), (201, "pass"), first)
+        late = self.send(1, self.stalled, 1)
+        self.assertEqual((late.status, late.json["verdict"]["outcome"], late.json["superseded"]), (201, "fail", True), late)
+        self.assertNotIn("mean of", late.body.decode())
+        self.assertIn("attempt 2 of this job", " ".join(late.json["verdict"]["notes"]))
+        self.assertEqual(self.outcome(1), ("pass", [(2, False), (1, True)]))
+        sample = self.send(1, self.good, 2)
+        self.assertEqual(sample.json["verdict"]["outcome"], "pass", "the late one is in no mean")
+
+    def test_in_order_the_higher_attempt_takes_the_place(self):
+        self.assertEqual(self.send(2, self.stalled, 1).json["verdict"]["outcome"], "fail")
+        self.assertEqual(self.send(2, self.good, 2).json["verdict"]["outcome"], "pass")
+        self.assertEqual(self.outcome(2), ("pass", [(1, True), (2, False)]))
+
+    def test_a_rejected_run_is_never_a_pass(self):
+        self.send(3, self.good)
+        self.assertEqual(self.send(3, BAD, 2).status, 422)
+        self.assertEqual(self.outcome(3)[0], "inconclusive")
+        self.send(4, BAD)
+        self.assertEqual(self.outcome(4)[0], "inconclusive")
+        self.send(5, self.stalled)
+        self.send(5, BAD, workload="other")
+        self.assertEqual(self.outcome(5)[0], "fail")
+
+    def test_a_run_that_waits_is_never_a_pass(self):
+        waiting = {"run_key": "k", "rank": 0, "ranks": 2, "workload": "other"}
+        self.send(6, self.good, **waiting)
+        self.assertIsNone(self.outcome(6)[0], "nothing has a verdict yet")
+        self.send(6, self.good)
+        self.assertEqual(self.outcome(6)[0], "inconclusive")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,64 @@
+"""`traceweird config check` and `token`: what the service would refuse is refused before, and no password is shown."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from service import BIN, Service
+
+
+def traceweird(*arguments, **variables):
+    return subprocess.run([BIN / "traceweird", *map(str, arguments)], env=os.environ | variables, capture_output=True,
+                          text=True, timeout=30)
+
+
+class Config(unittest.TestCase):
+    def test_what_the_service_refuses_is_refused(self):
+        rows = [
+            (["--store", "mysql://u:hunter2@db/runs"], '"mysql"'),
+            (["--store", "host=db user=u password=hunter2"], "store"),
+            (["--store", "postgresql://u:hunter2@x@db/runs"], "percent-encoded"),
+            (["--store", "sqlite:"], "path"),
+            (["--store", "sqlite::memory:"], "path"),
+            (["--analysis-program", "/nowhere/hunter"], "cannot be run"),
+            (["--upload-bytes-max", "0 B"], "at least 1 B"),
+            (["--header-bytes-max", "0"], "at least 1 B"),
+            (["--analysis-time-max", "0 s"], "at least 1 ms"),
+            (["--run-complete-time-max", "500 ms"], "at least 1 s"),
+            (["--resume-pause", "0 s"], "at least 1 ms"),
+        ]
+        for flags, part in rows:
+            with self.subTest(flags):
+                done = traceweird("config", "check", *flags)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("bad_config", done.stderr)
+                self.assertIn(part, done.stderr)
+                self.assertNotIn("hunter2", done.stderr + done.stdout)
+        by_variable = traceweird("config", "check", TRACEWEIR_STORE="host=db password=hunter2")
+        self.assertEqual(by_variable.returncode, 2, by_variable)
+        self.assertNotIn("hunter2", by_variable.stderr + by_variable.stdout)
+        self.assertEqual(traceweird("config", "check").returncode, 0)
+
+    def test_a_token_that_would_never_be_valid_is_not_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            past = traceweird("--data-dir", folder, "token", "create", "--project", "p", "--expires", "2020-01-31")
+            self.assertEqual((past.returncode, past.stdout), (2, ""), past)
+            self.assertIn("--expires", past.stderr)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+
+    def test_the_end_of_a_token_is_in_its_projects_audit_log(self):
+        with Service() as service:
+            admin, token = service.token("demo", "admin"), service.token()
+            token_id = token.split("_")[1]
+            done = subprocess.run([BIN / "traceweird", "token", "revoke", token_id], env=service.environment(),
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            audit = service.call("GET", "/api/v1/projects/demo/audit", admin)
+            self.assertEqual(audit.status, 200, audit)
+            self.assertIn("token_revoked", audit.body.decode())
+            self.assertIn(token_id, audit.body.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
