@@ -43,6 +43,11 @@ Seen share_of_work(std::int64_t count, std::int64_t work) {
   return seen;
 }
 
+bool has_hip_calls(const Timeline& timeline) {
+  return std::any_of(timeline.calls.begin(), timeline.calls.end(),
+                     [&](const timeline::Call& call) { return timeline.name(call.name).starts_with("hip"); });
+}
+
 /// Whole steps of the window; of a window without a step count, the periods between kept steps that have GPU work.
 std::int64_t whole_steps(const metrics::RankView& view) {
   if (view.window->steps) return *view.window->steps;
@@ -69,20 +74,42 @@ std::optional<Seen> zero_timestamps(const Case& seen) {
   return share_of_work(found->count, found->count + static_cast<std::int64_t>(seen.view.timeline->work.size()));
 }
 
+/// Rows that were mended inform; where GPU work is missing, ratios and sums are as wrong as with lost events.
+std::optional<Seen> invalid_text(const Case& seen) {
+  auto found = oddity(seen, FindingCode::invalid_text);
+  if (!found) return std::nullopt;
+  const Timeline& timeline = *seen.view.timeline;
+  const std::int64_t lost = timeline.oddities.at(FindingCode::invalid_text).work;
+  if (lost == 0) return found;
+  const double share = ratio(lost, lost + static_cast<std::int64_t>(timeline.work.size()));
+  found->evidence["lost_work_count"] = lost;
+  found->evidence["work_ratio"] = share;
+  if (share <= untrusted_work_ratio) return found;
+  found->severity = Severity::data_loss;
+  found->advice =
+      "Rows of GPU work could not be read and are missing in every number; write the trace again, with a newer "
+      "profiler "
+      "if it happens twice.";
+  return found;
+}
+
 /// Kernels that are still running when the next one on their stream has ended: a stream runs them one after the other.
-/// Source: AMD-AGI/TraceLens#669. Overlap alone is no fault: with programmatic dependent launch (Hopper and later) a
-/// kernel starts before its predecessor has ended, but does not end before it. Kernels of one graph launch share a
-/// stream number and may run together.
+/// Source: AMD-AGI/TraceLens#669. On CUDA overlap alone is no fault: with programmatic dependent launch (Hopper and
+/// later) a kernel starts before its predecessor has ended, but does not end before it. Kernels of one graph launch
+/// share a stream number and may run together. HIP knows no such launch: there any overlap on one stream is a wrong
+/// duration.
 std::optional<Seen> stream_overrun(const Case& seen) {
   std::map<std::pair<timeline::DeviceIndex, std::int64_t>, const Work*> last_on;
   std::int64_t count = 0;
   std::int64_t kernels = 0;
+  const bool hip = has_hip_calls(*seen.view.timeline);
   for (const Work& work : seen.view.timeline->work) {
     if (work.source != timeline::WorkSource::kernel) continue;
     ++kernels;
     const Work*& last = last_on[{work.device, work.stream}];
     const bool same_launch = last != nullptr && last->call != timeline::none && last->call == work.call;
-    if (last != nullptr && !same_launch && last->end > work.end && !work.span().empty()) ++count;
+    const Nanos limit = hip ? work.begin : work.end;
+    if (last != nullptr && !same_launch && last->end > limit && !work.span().empty()) ++count;
     if (last == nullptr || work.end > last->end) last = &work;
   }
   if (count == 0) return std::nullopt;

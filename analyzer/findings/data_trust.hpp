@@ -17,6 +17,7 @@ std::optional<Seen> counted(const Case& seen) {
 
 std::optional<Seen> zero_timestamps(const Case& seen);
 std::optional<Seen> stream_overrun(const Case& seen);
+std::optional<Seen> invalid_text(const Case& seen);
 std::optional<Seen> no_steps(const Case& seen);
 std::optional<Seen> few_steps(const Case& seen);
 std::optional<Seen> graph_level_tracing(const Case& seen);

@@ -56,7 +56,7 @@ constexpr FindingRow rows[] = {
      &counted<Code::orphan_kernels>},
     {Code::mixed_gpus, Severity::warning, "One rank uses different GPUs; its means mix them.", &mixed_gpus},
     {Code::invalid_text, Severity::info, "Text or numbers that cannot be right were replaced or left out.",
-     &counted<Code::invalid_text>},
+     &invalid_text},
     {Code::small_allreduces, Severity::warning,
      "Many all-reduces are small and pay latency; raise the gradient bucket size (bucket_cap_mb).", &small_allreduces},
     {Code::exposed_allreduce, Severity::warning,

@@ -14,6 +14,10 @@ constexpr CategoryWord category_words[] = {
     {"kernel", Category::kernel},
     {"cuda_runtime", Category::call},
     {"cuda_driver", Category::call},
+    {"xpu_runtime", Category::call},
+    {"xpu_driver", Category::call},
+    {"privateuse1_runtime", Category::call},
+    {"privateuse1_driver", Category::call},
     {"gpu_memcpy", Category::memcpy},
     {"gpu_memset", Category::memset},
     {"user_annotation", Category::user_annotation},
@@ -41,13 +45,9 @@ constexpr std::string_view other_words[] = {"external_correlation",
                                             "mtia_workloadd",
                                             "glow_runtime",
                                             "hpu_op",
-                                            "xpu_runtime",
-                                            "xpu_driver",
                                             "xpu_sync",
                                             "xpu_scope_profiler",
                                             "collective_comm",
-                                            "privateuse1_runtime",
-                                            "privateuse1_driver",
                                             "hardware_counters",
                                             "trace",
                                             "fwdbwd",
@@ -72,6 +72,10 @@ Category category_of(std::string_view cat) {
   for (const CategoryWord& row : category_words)
     if (equal_folded(cat, row.word)) return row.category;
   return Category::unneeded;
+}
+
+bool is_work(Category category) {
+  return category == Category::kernel || category == Category::memcpy || category == Category::memset;
 }
 
 bool is_kineto_category(std::string_view cat) {

@@ -31,6 +31,9 @@ enum class Category : std::uint8_t {
 /// Shape: compared without regard to case.
 Category category_of(std::string_view cat);
 
+/// Whether rows of it are GPU work.
+bool is_work(Category category);
+
 /// Whether some release of the PyTorch profiler, on any accelerator, writes this `cat`; other tracers write others.
 bool is_kineto_category(std::string_view cat);
 
@@ -48,6 +51,7 @@ struct EventArgs {
   std::string_view group_size;
   std::string_view dtype;
   std::string_view group;
+  std::string_view group_ranks;  ///< a list is the whole list
   std::string_view sequence;
 };
 
@@ -71,17 +75,18 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void event(const Event& event) = 0;
-  /// A row that is no valid JSON: `used` where it could be read all the same.
-  enum class Repair { used, dropped };
+  /// A row that is no valid JSON: `used` where it could be read all the same; else whether GPU work is lost with it.
+  enum class Repair { used, dropped, dropped_work };
   virtual void invalid(std::uint64_t position, std::string_view why, Repair repair) = 0;
 };
 
 /// Counts over all batches: whether this is a trace at all.
 struct EventCounts {
   std::int64_t objects = 0;
-  std::int64_t others = 0;     ///< elements that are no objects
-  std::int64_t phases = 0;     ///< objects with a `ph`
-  std::int64_t of_kineto = 0;  ///< whether there was one of is_kineto_category
+  std::int64_t others = 0;       ///< elements that are no objects
+  std::int64_t phases = 0;       ///< objects with a `ph`
+  std::int64_t of_kineto = 0;    ///< whether there was one of is_kineto_category
+  std::int64_t passed_over = 0;  ///< events with a `cat` that no metric needs
 };
 
 /// Reads batches of events. Rows of no interest are left as soon as `ph` or `cat` says so.

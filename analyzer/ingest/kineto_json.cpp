@@ -60,12 +60,22 @@ class Reading final : public DocumentSink {
       return fail(ErrorCode::not_a_trace,
                   "events of another tracer (a browser, Perfetto, TensorFlow, …): no row has a category of the PyTorch "
                   "profiler; record the job with torch.profiler and export_chrome_trace");
+    TRACEWEIR_TRY_VOID(check_readable());
     if (shape.second_document)
       return fail(ErrorCode::malformed_trace,
                   fmt::format("byte {}: something follows the end of the trace; if several ranks were written to one "
                               "file, upload one file per rank",
                               *shape.second_document));
     return {};
+  }
+
+  /// A file without one event that can be read says nothing, not even that no GPU was used.
+  [[nodiscard]] Result<void> check_readable() const {
+    const EventCounts& counts = parser_.counts();
+    if (rows_.has_readable() || counts.passed_over > 0) return {};
+    return fail(
+        counts.of_kineto > 0 ? ErrorCode::malformed_trace : ErrorCode::not_a_trace,
+        fmt::format("the trace holds no event that can be read ({} objects in its array of events)", counts.objects));
   }
 
   KinetoHeader header_;

@@ -15,6 +15,7 @@ namespace traceweir::ingest {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
+using Repair = EventSink::Repair;
 
 static_assert(TextWindow::padding_bytes > simdjson::SIMDJSON_PADDING, "one byte more, for the bracket behind a batch");
 
@@ -44,6 +45,7 @@ constexpr Key<EventArgs> args_keys[] = {
     {"Group size", &EventArgs::group_size},
     {"dtype", &EventArgs::dtype},
     {"Process Group Name", &EventArgs::group},
+    {"Process Group Ranks", &EventArgs::group_ranks},
     {"Seq", &EventArgs::sequence},
 };
 
@@ -95,12 +97,31 @@ bool is_unneeded(const Event& event) {
   return event.category == Category::cpu_op && !event.name.empty() && !is_needed_cpu_op(event.name);
 }
 
+/// Whether an event that cannot be read says that it is GPU work.
+bool mentions_work(std::string_view event) {
+  constexpr std::string_view key = "\"cat\"";
+  constexpr std::string_view between = ": \t\r\n";
+  for (std::size_t at = event.find(key); at != std::string_view::npos; at = event.find(key, at)) {
+    at = event.find_first_not_of(between, at + key.size());
+    if (at == std::string_view::npos) return false;
+    const std::string_view value = event.substr(at);
+    if (value.starts_with('"') && is_work(category_of(value.substr(1, value.find('"', 1) - 1)))) return true;
+  }
+  return false;
+}
+
 simdjson::error_code read_args(ondemand::object args, Event& out) {
   for (auto entry : args) {
     ondemand::field field;
     if (const auto error = std::move(entry).get(field)) return error;
-    const std::string_view token = token_of(field.value());
-    if (const auto slot = find(args_keys, key_of(field)); slot != nullptr) out.args.*slot = token;
+    std::string_view token = token_of(field.value());
+    const auto slot = find(args_keys, key_of(field));
+    if (slot == &EventArgs::group_ranks && token.starts_with('[')) {
+      ondemand::array ranks;
+      if (const auto error = field.value().get_array().get(ranks)) return error;
+      if (const auto error = ranks.raw_json().get(token)) return error;
+    }
+    if (slot != nullptr) out.args.*slot = token;
     if (!begins_as_json(token)) out.odd = true;
   }
   return simdjson::SUCCESS;
@@ -231,7 +252,7 @@ void EventParser::State::parse_each(std::span<char> elements, std::uint64_t posi
     const std::string_view gap = text.substr(done, part.begin - done);
     const std::size_t comma = gap.find_first_not_of(" \t\r\n");
     if (i > 0 && (comma == std::string_view::npos || gap[comma] != ','))
-      sink.invalid(position + done, "no comma between two events", EventSink::Repair::used);
+      sink.invalid(position + done, "no comma between two events", Repair::used);
     check_gap(gap, position + done, sink);
     done = part.end;
     if (!is_done) parse_alone(elements.subspan(part.begin, part.end - part.begin), position + part.begin, sink);
@@ -251,7 +272,8 @@ void EventParser::State::parse_alone(std::span<char> element, std::uint64_t posi
   const std::size_t size = scratch.size() - 1;
   scratch.resize(1 + size + TextWindow::padding_bytes);
   const bool used = parse_batch({scratch.data() + 1, size}, position, sink).read;
-  sink.invalid(position, simdjson::error_message(strict), used ? EventSink::Repair::used : EventSink::Repair::dropped);
+  const auto lost = mentions_work({element.data(), element.size()}) ? Repair::dropped_work : Repair::dropped;
+  sink.invalid(position, simdjson::error_message(strict), used ? Repair::used : lost);
   if (!used) ++counts.objects;
 }
 
@@ -260,12 +282,13 @@ void EventParser::State::hand_over(const Event& event, EventSink& sink) {
   // One is enough: the look-up is not for every row of a large trace.
   if (counts.of_kineto == 0 && !event.cat.empty() && is_kineto_category(unquoted(event.cat))) ++counts.of_kineto;
   if (!event.phase.empty() || !event.cat.empty()) ++counts.phases;
-  if (event.category != Category::unneeded) sink.event(event);
+  if (event.category != Category::unneeded) return sink.event(event);
+  if (!event.cat.empty()) ++counts.passed_over;
 }
 
 void EventParser::State::no_object(std::uint64_t position, EventSink& sink) {
   ++counts.others;
-  sink.invalid(position, "an element of the events that is no object", EventSink::Repair::dropped);
+  sink.invalid(position, "an element of the events that is no object", Repair::dropped);
 }
 
 namespace {

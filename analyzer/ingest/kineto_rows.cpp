@@ -34,6 +34,18 @@ std::optional<std::int64_t> trailing_number(std::string_view token) {
   return integer_of(blank == std::string_view::npos ? text : text.substr(blank + 1));
 }
 
+/// Groups of different ranks may bear one name ("tp"), so that only name and ranks together say which group it is. The
+/// list of ranks is compared as it stands but for blanks: Kineto cuts long ones off ("[0, 1, ...]").
+std::string group_identity(const EventArgs& args) {
+  std::string scratch;
+  std::string out;
+  if (!is_absent(args.group)) out = string_text(args.group, scratch).text;
+  if (is_absent(args.group_ranks)) return out;
+  std::string ranks(unquoted(args.group_ranks));
+  std::erase_if(ranks, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+  return ranks.empty() || ranks == "[]" ? out : out + " " + ranks;
+}
+
 /// The annotation that begins last before a kernel and encloses it is the innermost. Hostile files may pile them up.
 constexpr int annotations_looked_at_max = 256;
 
@@ -64,13 +76,15 @@ void KinetoRows::event(const Event& event) {
 
 void KinetoRows::invalid(std::uint64_t position, std::string_view why, Repair repair) {
   const std::string_view outcome = repair == Repair::used ? "" : " (row left out)";
-  builder_.note(FindingCode::invalid_text, fmt::format("byte {}: {}{}", position, why, outcome));
+  const std::string example = fmt::format("byte {}: {}{}", position, why, outcome);
+  if (repair == Repair::dropped_work) return builder_.drop_work(example);
+  builder_.note(FindingCode::invalid_text, example);
 }
 
 void KinetoRows::drop(const Event& event, std::string_view field, std::string_view token) {
   const std::string why =
       token.empty() ? fmt::format("no \"{}\"", field) : fmt::format("\"{}\" is {}", field, token.substr(0, 40));
-  invalid(event.position, why, Repair::dropped);
+  invalid(event.position, why, is_work(event.category) ? Repair::dropped_work : Repair::dropped);
 }
 
 void KinetoRows::kernel(const Event& event) {
@@ -111,10 +125,8 @@ void KinetoRows::call(const Event& event) {
   builder_.has_host_calls = true;
   const auto span = span_of(event);
   if (!span) return;
-  const auto correlation = correlation_of(event);
-  if (!correlation) return;
   builder_.add(timeline::CallRow{
-      .span = *span, .thread = thread_of(event), .correlation = *correlation, .name = name_of(event)});
+      .span = *span, .thread = thread_of(event), .correlation = correlation_of(event), .name = name_of(event)});
 }
 
 void KinetoRows::range(const Event& event, timeline::RangeKind kind) {
@@ -149,13 +161,11 @@ void KinetoRows::annotation(const Event& event) {
 std::optional<timeline::WorkRow> KinetoRows::work_row(const Event& event) {
   const auto span = span_of(event);
   if (!span) return std::nullopt;
-  const auto correlation = correlation_of(event);
-  if (!correlation) return std::nullopt;
   const auto device = device_of(event);
   if (!device) return drop(event, "device", event.args.device), std::nullopt;
   timeline::WorkRow row;
   row.span = *span;
-  row.correlation = *correlation;
+  row.correlation = correlation_of(event);
   row.device = builder_.device(*device);
   row.stream = stream_of(event);
   devices_.emplace(*device, row.device);
@@ -164,22 +174,21 @@ std::optional<timeline::WorkRow> KinetoRows::work_row(const Event& event) {
 
 std::optional<Interval> KinetoRows::span_of(const Event& event) {
   constexpr int micros_to_nanos = 3;
-  const auto begin = exact_number(event.ts, micros_to_nanos);
+  const auto begin = exact_number(unquoted(event.ts), micros_to_nanos);
   if (!begin) return drop(event, "ts", event.ts), std::nullopt;
-  const auto length = nanos_of_microseconds(event.dur);
+  const auto length = nanos_of_microseconds(unquoted(event.dur));
   std::int64_t end = 0;
   const bool fits = length && !__builtin_add_overflow(begin->value, length->count(), &end);
   if (!fits) return drop(event, "dur", event.dur), std::nullopt;
+  readable_ = true;
   if (!fractional_ && begin->value % 1000 != 0) fractional_ = true;
   return Interval{Nanos{begin->value}, Nanos{end}};
 }
 
-/// 0: none. Nothing: the field is there but is no number that fits, so that the row cannot be trusted.
-std::optional<std::int64_t> KinetoRows::correlation_of(const Event& event) {
-  if (is_absent(event.args.correlation)) return 0;
-  const auto number = integer_of(event.args.correlation);
-  if (!number) drop(event, "correlation", event.args.correlation);
-  return number;
+/// 0: none is known. A value that is no number costs the launching call, never the row: without it the GPU would seem
+/// idle while it worked.
+std::int64_t KinetoRows::correlation_of(const Event& event) {
+  return number_or(event.args.correlation, 0, event.position);
 }
 
 std::optional<std::int64_t> KinetoRows::device_of(const Event& event) {
@@ -231,7 +240,6 @@ const KinetoRows::NameKind& KinetoRows::name_kind(timeline::NameId id, std::stri
 
 std::uint32_t KinetoRows::message_of(const Event& event, Collective kind) {
   const EventArgs& args = event.args;
-  std::string scratch;
   MessageFacts facts;
   facts.in_elements = number_or(args.in_elements, 0, event.position);
   facts.out_elements = number_or(args.out_elements, 0, event.position);
@@ -240,7 +248,7 @@ std::uint32_t KinetoRows::message_of(const Event& event, Collective kind) {
   message.bytes = message_bytes(kind, facts);
   message.group_size = std::max<std::int64_t>(0, number_or(args.group_size, 0, event.position));
   message.dtype = is_absent(args.dtype) ? std::string() : std::string(facts.dtype);
-  if (!is_absent(args.group)) message.group = string_text(args.group, scratch).text;
+  message.group = group_identity(args);
   if (!is_absent(args.sequence)) message.sequence = integer_of(unquoted(args.sequence));
   return builder_.message(message);
 }

@@ -26,6 +26,9 @@ class KinetoRows final : public EventSink {
   /// Counts something odd about the file as a whole.
   void note(FindingCode code, std::string_view example, std::int64_t count = 1) { builder_.note(code, example, count); }
 
+  /// Whether a row with a time was read.
+  [[nodiscard]] bool has_readable() const { return readable_; }
+
   /// The Timeline of all events. The object is spent afterwards.
   timeline::Timeline finish(const KinetoHeader& header) &&;
 
@@ -58,7 +61,7 @@ class KinetoRows final : public EventSink {
 
   std::optional<timeline::WorkRow> work_row(const Event& event);
   std::optional<Interval> span_of(const Event& event);
-  std::optional<std::int64_t> correlation_of(const Event& event);
+  std::int64_t correlation_of(const Event& event);
   std::optional<std::int64_t> device_of(const Event& event);
   std::int64_t stream_of(const Event& event);
   std::int64_t number_or(std::string_view token, std::int64_t otherwise, std::uint64_t position);
@@ -81,6 +84,7 @@ class KinetoRows final : public EventSink {
   std::int64_t last_thread_ = 0;
   std::vector<NameKind> name_kinds_;  ///< by NameId
   std::string scratch_;
+  bool readable_ = false;
   bool fractional_ = false;   ///< a `ts` has digits below the microsecond
   bool graph_nodes_ = false;  ///< a kernel says which node of a graph it was
 };

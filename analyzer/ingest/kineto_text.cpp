@@ -117,6 +117,38 @@ void repair_outside(std::string_view& rest, std::string& out) {
   rest.remove_prefix(length);
 }
 
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+/// Whether a key with its colon stands at the front of `text`.
+bool begins_with_key(std::string_view text) {
+  if (!text.starts_with('"')) return false;
+  const std::size_t end = text.find('"', 1);
+  return end != std::string_view::npos && without_blanks(text.substr(end + 1)).starts_with(':');
+}
+
+/// Whether the quote before `rest` ends the value of a key: what follows is the next key, or the end of the object.
+bool ends_value(std::string_view rest) {
+  rest = without_blanks(rest);
+  if (rest.empty() || rest.starts_with('}')) return true;
+  if (!rest.starts_with(',')) return false;
+  rest = without_blanks(rest.substr(1));
+  return rest.starts_with('}') || begins_with_key(rest);
+}
+
+/// Whether a string that begins behind `before` is the value of "name".
+bool is_name_value(std::string_view before) {
+  constexpr std::string_view key = "\"name\"";
+  const std::size_t colon = before.find_last_not_of(blanks);
+  if (colon == std::string_view::npos || before[colon] != ':') return false;
+  const std::size_t end = before.substr(0, colon).find_last_not_of(blanks);
+  return end != std::string_view::npos && before.substr(0, end + 1).ends_with(key);
+}
+
 }  // namespace
 
 StringText string_text(std::string_view token, std::string& scratch) {
@@ -149,8 +181,13 @@ std::string repaired(std::string_view json) {
   std::string out;
   out.reserve(json.size() + 16);
   bool in_string = false;
+  bool in_name = false;  // old writers did not escape quotes in names of kernels and operators
   while (!json.empty()) {
-    if (json.front() == '"') {
+    if (json.front() == '"' && in_name && !ends_value(json.substr(1))) {
+      out += "\\\"";
+      json.remove_prefix(1);
+    } else if (json.front() == '"') {
+      in_name = !in_string && is_name_value(out);
       in_string = !in_string;
       out += '"';
       json.remove_prefix(1);

@@ -16,7 +16,8 @@ struct StringText {
 StringText string_text(std::string_view token, std::string& scratch);
 
 /// The same JSON text in a form that a strict parser reads: outside strings NaN and Infinity become null, inside them
-/// control characters become spaces, broken escapes lose their backslash and bytes that are no UTF-8 become U+FFFD.
+/// control characters become spaces, broken escapes lose their backslash and bytes that are no UTF-8 become U+FFFD. In
+/// the value of "name" a quote that neither the next key nor the end of the object follows is part of the name.
 std::string repaired(std::string_view json);
 
 }  // namespace traceweir::ingest

@@ -57,9 +57,16 @@ void note_losses(Process& process, const std::vector<nsys::Loss>& losses, const 
 }
 
 void note_dropped(Process& process, const Processes& processes) {
-  for (const auto& [table, count] : processes.dropped())
-    process.builder.note(FindingCode::invalid_text, fmt::format("rows of {} with a value of the wrong type", table),
-                         count);
+  constexpr std::string_view work_tables[] = {nsys::kernel_table, nsys::memcpy_table, nsys::memset_table,
+                                              nsys::graph_table};
+  for (const auto& [table, count] : processes.dropped()) {
+    const bool work = std::find(std::begin(work_tables), std::end(work_tables), table) != std::end(work_tables);
+    const std::string why = fmt::format("rows of {} with a value of the wrong type", table);
+    if (work)
+      process.builder.drop_work(why, count);
+    else
+      process.builder.note(FindingCode::invalid_text, why, count);
+  }
 }
 
 Timeline timeline_of(Process& process, const Facts& facts) {

@@ -23,6 +23,8 @@ bool in_range(Nanos t) { return -time_max < t && t < time_max; }
 constexpr std::size_t devices_max = 4096;
 constexpr DeviceIndex no_device{0xFFFF};
 
+std::string out_of_range(Interval span) { return fmt::format("time out of range: {} ns", span.begin.count()); }
+
 }  // namespace
 
 TimelineBuilder::TimelineBuilder() : rows_(std::make_unique<Rows>()) {}
@@ -69,8 +71,10 @@ std::uint32_t TimelineBuilder::message(const Message& message) {
 void TimelineBuilder::add(const WorkRow& row) {
   const bool zero = row.span.begin.count() == 0 && row.span.end.count() == 0;
   if (zero) return rows_->note(FindingCode::zero_timestamps, {}, 1);
+  const bool beyond = !in_range(row.span.begin) || !in_range(row.span.end);
+  if (beyond && row.span.begin <= row.span.end) return drop_work(out_of_range(row.span));
   if (!rows_->accepts(row.span)) return;
-  if (row.device == no_device) return rows_->note(FindingCode::invalid_text, "work of one device too many", 1);
+  if (row.device == no_device) return drop_work("work of one device too many");
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.device) < rows_->out.devices.size());
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
@@ -141,6 +145,11 @@ void TimelineBuilder::note(FindingCode code, std::string_view example, std::int6
   rows_->note(code, example, count);
 }
 
+void TimelineBuilder::drop_work(std::string_view example, std::int64_t count) {
+  rows_->note(FindingCode::invalid_text, example, count);
+  rows_->out.oddities[FindingCode::invalid_text].work += count;
+}
+
 bool TimelineBuilder::has_work() const { return !rows_->work.empty(); }
 
 Timeline TimelineBuilder::finish() && {
@@ -185,7 +194,7 @@ bool TimelineBuilder::Rows::accepts(Interval span) {
     return false;
   }
   if (!in_range(span.begin) || !in_range(span.end)) {
-    note(FindingCode::invalid_text, fmt::format("time out of range: {} ns", span.begin.count()), 1);
+    note(FindingCode::invalid_text, out_of_range(span), 1);
     return false;
   }
   return true;

@@ -90,6 +90,9 @@ class TimelineBuilder {
   /// Counts an oddity, with an example for a person (cleaned; the first 3 are kept; empty: none).
   void note(FindingCode code, std::string_view example = {}, std::int64_t count = 1);
 
+  /// Counts rows of GPU work that could not be used, as invalid_text: where they are many, no ratio is to be trusted.
+  void drop_work(std::string_view example, std::int64_t count = 1);
+
   /// Facts about the trace, to be set by the reader at any time before finish().
   TraceSource source;
   Environment environment;

@@ -84,7 +84,7 @@ struct Message {
   std::int64_t bytes = 0;                ///< S: message size of the call
   std::int64_t group_size = 0;           ///< n: ranks in the process group
   std::string dtype;                     ///< as the trace spells it; empty: unknown
-  std::string group;                     ///< process group name; empty: unknown
+  std::string group;                     ///< what tells one process group of the job from all others; empty: unknown
   std::optional<std::int64_t> sequence;  ///< `Seq` of the call in its group
   friend bool operator==(const Message&, const Message&) = default;
 };
@@ -163,6 +163,7 @@ struct Environment {
 /// Something odd that a reader or the builder met, counted, with up to 3 examples.
 struct Oddity {
   std::int64_t count = 0;
+  std::int64_t work = 0;  ///< of these, rows of GPU work that are missing for it (invalid_text only)
   std::vector<std::string> examples;
 };
 

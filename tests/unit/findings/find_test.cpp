@@ -126,6 +126,10 @@ TEST_CASE("stream_overrun") {
         }) == Severity::data_loss);
   CHECK(severity([](Rank& r) { r.kernel(ns(8'000, 9'500), {}, 1, "early"); }) == std::nullopt);
   CHECK(severity([](Rank& r) {
+          r.kernel(ns(8'000, 9'500), {}, 1, "early");
+          r.call("hipDeviceSynchronize", ns(0, 10));
+        }) == Severity::warning);
+  CHECK(severity([](Rank& r) {
           r.builder.add(timeline::CallRow{ns(0, 10), 1, 900, "cudaGraphLaunch"});
           for (int i = 0; i < 5; ++i) {
             timeline::WorkRow row{.span = ns(3'000'000 + i, 3'010'000 - i), .name = r.builder.name("node")};
@@ -134,6 +138,22 @@ TEST_CASE("stream_overrun") {
             r.work(row);
           }
         }) == std::nullopt);
+}
+
+// Why: rows of work that could not be read are missing in every ratio, as lost events are.
+TEST_CASE("invalid_text: above 1 % of the work it is loss of data") {
+  for (const std::int64_t lost : {1, 2}) {
+    CAPTURE(lost);
+    Rank rank;
+    for (int i = 0; i < 99; ++i) rank.kernel(ns(i * 10, i * 10 + 10), ns(i * 10 - 5, i * 10 - 4));
+    rank.builder.note(FindingCode::invalid_text, "mended", 50);
+    rank.builder.drop_work("no time", lost);
+    const auto finding = found(findings_of(rank.done()), FindingCode::invalid_text);
+    REQUIRE(finding.has_value());
+    CHECK(finding->severity == (lost == 1 ? Severity::info : Severity::data_loss));
+    CHECK(finding->count == 50 + lost);
+    CHECK(std::get<std::int64_t>(finding->evidence.at("lost_work_count")) == lost);
+  }
 }
 
 TEST_CASE("mixed_gpus, unknown_collectives, graph_level_tracing") {

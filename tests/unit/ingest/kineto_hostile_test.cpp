@@ -27,7 +27,7 @@ Outcome outcome_of(const std::string& events) {
 }  // namespace
 
 // Why: a row whose time cannot be trusted is worse than a row that is missing and counted.
-TEST_CASE("a number that is none drops the row in a time or correlation field, and is only counted elsewhere") {
+TEST_CASE("a number that is none drops the row in a time field, and is only counted elsewhere") {
   struct Row {
     const char* name;
     std::string event;
@@ -35,15 +35,17 @@ TEST_CASE("a number that is none drops the row in a time or correlation field, a
   };
   const Row rows[] = {
       {"ts is NaN", kernel("k", "NaN", "1"), {1, 1}},
-      {"ts is text", kernel("k", "\"5\"", "1"), {1, 1}},
+      {"ts is text", kernel("k", "\"soon\"", "1"), {1, 1}},
+      {"ts and dur are numbers in quotes", kernel("k", "\"5.5\"", "\"1\""), {2, 0}},
       {"ts is beyond 64 bits", kernel("k", "1e999", "1"), {1, 1}},
       {"ts is null", kernel("k", "null", "1"), {1, 1}},
       {"dur is Infinity", kernel("k", "1", "Infinity"), {1, 1}},
       {"dur is an object", kernel("k", "1", "{}"), {1, 1}},
       {"ts + dur overflow", kernel("k", "9223372036854775", "9223372036854775"), {1, 1}},
       {"no dur", R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1})", {1, 1}},
-      {"correlation is beyond 64 bits", kernel("k", "1", "1", R"(, "correlation": 10159970886766084423)"), {1, 1}},
-      {"correlation is text", kernel("k", "1", "1", R"(, "correlation": "6")"), {1, 1}},
+      {"correlation is beyond 64 bits", kernel("k", "1", "1", R"(, "correlation": 10159970886766084423)"), {2, 1}},
+      {"correlation is text", kernel("k", "1", "1", R"(, "correlation": "x")"), {2, 1}},
+      {"correlation is a number in quotes", kernel("k", "1", "1", R"(, "correlation": "6")"), {2, 0}},
       {"no device at all", R"({"ph": "X", "cat": "kernel", "name": "k", "pid": "Spans", "ts": 1, "dur": 1})", {1, 1}},
       {"NaN where nobody looks", kernel("k", "1", "1", R"(, "occupancy": NaN)"), {2, 1}},
       {"bytes that are none",
@@ -81,7 +83,8 @@ TEST_CASE("text that a strict parser refuses") {
       {"raw quotes on a host row", with(host, R"(operator "" x)"), {2, 0}},
       {"bad UTF-8 on a kernel", kernel("k\xFF", "1", "1"), {3, 1}},
       {"a raw newline on a kernel", kernel("k\n", "1", "1"), {3, 1}},
-      {"raw quotes on a kernel", kernel(R"(operator "" x)", "1", "1"), {2, 1}},
+      {"raw quotes on a kernel", kernel(R"(operator "" x)", "1", "1"), {3, 1}},
+      {"raw quotes with commas on a kernel", kernel(R"(f<"a", "b">)", "1", "1"), {3, 1}},
       {"a missing comma inside", R"({"ph": "X", "cat": "kernel" "name": "k", "ts": 1, "dur": 1})", {2, 1}},
       {"brackets of the wrong kind", R"({"ph": "X", "cat": "kernel", "args": [}})", {2, 1}},
       {"a number between events", "5", {2, 1}},
@@ -151,6 +154,9 @@ TEST_CASE("documents that are refused") {
       {"an array of other objects", R"([{"a": 1}])", ErrorCode::not_a_trace, "ph"},
       {"traceEvents is no array", R"({"traceEvents": {"a": 1}})", ErrorCode::not_a_trace, "no array"},
       {"events that are no objects", R"({"traceEvents": [1, 2]})", ErrorCode::not_a_trace, "no events"},
+      {"no event", R"({"traceEvents": []})", ErrorCode::not_a_trace, "no event that can be read"},
+      {"empty objects", R"({"schemaVersion": 1, "traceEvents": [{}, {}]})", ErrorCode::not_a_trace, "no event that"},
+      {"an event without a time", trace_of(kernel("k", "NaN", "1")), ErrorCode::malformed_trace, "no event that"},
       {"two documents", trace_of(good) + "\n" + trace_of(good), ErrorCode::malformed_trace, "one file per rank"},
       {"junk behind the trace", trace_of(good) + " x", ErrorCode::malformed_trace, "follows the end"},
       {"a missing colon", R"({"a" 1})", ErrorCode::malformed_trace, "byte 5"},
@@ -203,4 +209,56 @@ TEST_CASE("extreme times") {
   CHECK(outcome_of(kernel("k", "-1", "-9223372036854775.808") + "," + good) == Outcome{1, 1});
   CHECK(outcome_of(kernel("k", "5", "-1") + "," + good) == Outcome{1, 0});  // counted as negative_duration
   CHECK(outcome_of(kernel("k", "0", "0") + "," + good) == Outcome{1, 0});   // counted as zero_timestamps
+}
+
+// Why: GPU work that is missing lowers every ratio, so that its share decides whether a run can be judged.
+TEST_CASE("GPU work that is left out is counted as such; host rows are not") {
+  struct Row {
+    const char* name;
+    std::string event;
+    std::int64_t lost;
+  };
+  const Row rows[] = {
+      {"no time", kernel("k", "NaN", "1"), 1},
+      {"beyond every clock", kernel("k", "9000000000000000", "1"), 1},
+      {"no device", R"({"ph": "X", "cat": "kernel", "name": "k", "pid": "Spans", "ts": 1, "dur": 1})", 1},
+      {"a copy without a length", R"({"ph": "X", "cat": "gpu_memcpy", "name": "k", "pid": 0, "ts": 1})", 1},
+      {"a kernel that is no JSON", R"({"ph": "X", "cat" : "Kernel", "name": "k", "ts": 1 "dur": 1})", 1},
+      {"a host row that is no JSON", R"({"ph": "X", "cat": "cuda_runtime" "name": "k", "ts": 1})", 0},
+      {"a call without a time", R"({"ph": "X", "cat": "cuda_runtime", "name": "k", "ts": NaN, "dur": 1})", 0},
+      {"a number between events", "5", 0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const auto read = read_text(trace_of(good + "," + row.event));
+    REQUIRE(read);
+    REQUIRE(oddities(*read, FindingCode::invalid_text) >= 1);
+    CHECK(read->oddities.at(FindingCode::invalid_text).work == row.lost);
+    CHECK(read->work.size() == 1);
+  }
+}
+
+TEST_CASE("raw quotes in a name become part of it") {
+  const auto read = read_text(trace_of(kernel(R"(f<"a", "b">)", "1", "2")));
+  REQUIRE(read);
+  REQUIRE(read->work.size() == 1);
+  CHECK(read->name(read->work.front().name) == R"(f<"a", "b">)");
+}
+
+// Why: groups of different ranks may bear one name; matched together, their waits would be nobody's.
+TEST_CASE("a process group is its name and its ranks") {
+  const auto group = [](std::string_view more) {
+    const std::string args = R"(, "Collective name": "allreduce", "Process Group Name": "tp")" + std::string(more);
+    const auto read = read_text(trace_of(kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "1", "2", args)));
+    REQUIRE(read);
+    REQUIRE(read->messages.size() == 1);
+    return read->messages.front().group;
+  };
+  const std::string first = group(R"(, "Process Group Ranks": "[0, 1]")");
+  CHECK(group(R"(, "Process Group Ranks": [0,1], "Seq": 3)") == first);
+  CHECK(group(R"(, "Process Group Ranks": [ 0, 1 ])") == first);
+  CHECK(group(R"(, "Process Group Ranks": "[2, 3]")") != first);
+  CHECK(group(R"(, "Process Group Ranks": [2, 3])") != first);
+  CHECK(group("") == "tp");
+  CHECK(group(R"(, "Process Group Ranks": null)") == "tp");
 }
