@@ -14,7 +14,7 @@ namespace traceweir::ingest {
 
 /// One format.
 struct Format {
-  std::string_view name;  ///< `kineto_json`: also the word in reports
+  std::string_view name;  ///< `kineto_json`: the word in reports, unless the reader sets a closer one
   bool (*matches)(std::string_view head);
   Result<std::vector<timeline::Timeline>> (*read)(TraceInput& input);
 };

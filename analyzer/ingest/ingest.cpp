@@ -17,7 +17,7 @@ Result<std::vector<timeline::Timeline>> read_trace(TraceInput& input) {
     TRACEWEIR_TRY(ranks, format.read(input));
     TRACEWEIR_TRY(bytes, input.size_as_sent());
     for (timeline::Timeline& rank : ranks) {
-      rank.source.format = format.name;
+      if (rank.source.format.empty()) rank.source.format = format.name;
       rank.source.compression = word(input.compression());
       rank.source.bytes = static_cast<std::int64_t>(bytes);
     }

@@ -21,16 +21,6 @@ constexpr std::int64_t push_pop_range = 59;
 constexpr std::int64_t start_end_range = 60;
 constexpr std::int64_t domain_create = 75;
 
-/// Of several calls with one correlation the earliest launched the work, then the longest.
-void remember_launch(Process& process, std::int64_t correlation, std::int64_t thread, Interval span) {
-  const auto wanted = process.launches.find(correlation);
-  if (wanted == process.launches.end() || span.end < span.begin) return;
-  auto& launch = wanted->second;
-  const bool better =
-      !launch || span.begin < launch->span.begin || (span.begin == launch->span.begin && span.end > launch->span.end);
-  if (better) launch = NcclLaunch{thread, span};
-}
-
 /// Ranges wait here until the names of all domains are known, which may come after them.
 class RangeReader {
  public:
@@ -178,7 +168,7 @@ Result<void> read_calls(SqliteFile& file, const Strings& strings, Processes& pro
     }
     Process* const process = processes.find(process_of(*thread));
     if (process == nullptr) continue;
-    if (!process->launches.empty()) remember_launch(*process, *correlation, *thread, *span);
+    process->remember_launch(*correlation, *thread, *span);
     process->builder.add(timeline::CallRow{.span = *span,
                                            .thread = *thread,
                                            .correlation = *correlation,

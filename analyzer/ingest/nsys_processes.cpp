@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace traceweir::ingest::nsys {
 namespace {
 
@@ -14,6 +16,15 @@ timeline::NameId Process::name(StringIndex index, const Strings& strings) {
   const auto known = names.find(index);
   if (known != names.end()) return known->second;
   return names.emplace(index, builder.name(strings.text(index))).first->second;
+}
+
+void Process::remember_launch(std::int64_t correlation, std::int64_t thread, Interval span) {
+  const auto wanted = launches.find(correlation);
+  if (wanted == launches.end() || span.end < span.begin) return;
+  auto& launch = wanted->second;
+  const bool better =
+      !launch || span.begin < launch->span.begin || (span.begin == launch->span.begin && span.end > launch->span.end);
+  if (better) launch = NcclLaunch{thread, span};
 }
 
 Result<Process*> Processes::make(std::int64_t pid) {
@@ -33,6 +44,26 @@ Process* Processes::find(std::int64_t pid) {
   last_pid_ = id;
   last_ = &found->second;
   return last_;
+}
+
+void Processes::note_dropped(Process& process, std::span<const std::string_view> work_tables) const {
+  for (const auto& [table, count] : dropped_) {
+    const bool work = std::find(work_tables.begin(), work_tables.end(), table) != work_tables.end();
+    const std::string why = fmt::format("rows of {} with a value of the wrong type", table);
+    if (work)
+      process.builder.drop_work(why, count);
+    else
+      process.builder.note(FindingCode::invalid_text, why, count);
+  }
+}
+
+std::vector<Process*> Processes::ranks() {
+  std::vector<Process*> ranks;
+  for (auto& [pid, process] : by_pid_)
+    if (process.builder.has_work()) ranks.push_back(&process);
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const Process* a, const Process* b) { return a->ordinal_min() < b->ordinal_min(); });
+  return ranks;
 }
 
 }  // namespace traceweir::ingest::nsys

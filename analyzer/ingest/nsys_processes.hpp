@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -49,6 +50,8 @@ struct Process {
   bool saw_node_rows = false;
 
   timeline::NameId name(StringIndex index, const Strings& strings);
+  /// Keeps the call where `launches` waits for one: of several with one correlation the earliest, then the longest.
+  void remember_launch(std::int64_t correlation, std::int64_t thread, Interval span);
 };
 
 /// All ranks of the file.
@@ -65,7 +68,11 @@ class Processes {
 
   /// Counts a row of `table` that has a value of the wrong type and was left out.
   void drop(std::string_view table) { ++dropped_[table]; }
-  [[nodiscard]] const auto& dropped() const { return dropped_; }
+  /// Tells of those rows in the findings of `process`; those of `work_tables` are lost GPU work.
+  void note_dropped(Process& process, std::span<const std::string_view> work_tables) const;
+
+  /// The processes with work, by (smallest device ordinal, pid).
+  std::vector<Process*> ranks();
 
   [[nodiscard]] bool empty() const { return by_pid_.empty(); }
   auto begin() { return by_pid_.begin(); }

@@ -58,16 +58,17 @@ Result<void> check_is_export(const SqliteFile& file) {
   if (std::any_of(found.begin(), found.end(), [](const auto& name) { return name.starts_with("rocpd_"); }))
     return fail(
         ErrorCode::unsupported_format,
-        "this is a rocpd database of rocprofv3, which is not read; record the job with the PyTorch profiler and "
-        "send its JSON");
+        "this is a rocpd database in a layout that is not read (its tables have no uuid in their names); record "
+        "the job again with rocprofv3 --output-format rocpd, or with the PyTorch profiler");
   if (found.empty()) return fail(ErrorCode::not_a_trace, "a SQLite database without any table");
   return fail(
       ErrorCode::not_a_trace,
-      fmt::format("a SQLite database, but no export of Nsight Systems: it has the tables {}", some_names(found)));
+      fmt::format("a SQLite database, but no export of Nsight Systems and no rocpd database: it has the tables {}",
+                  some_names(found)));
 }
 
-Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table,
-                                  std::initializer_list<std::string_view> columns, std::string_view where) {
+Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table, std::span<const std::string_view> columns,
+                                  std::string_view where) {
   TableRows rows;
   const auto present = file.columns(table);
   if (present.empty()) return rows;

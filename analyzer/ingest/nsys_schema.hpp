@@ -39,7 +39,12 @@ class TableRows {
  public:
   /// Errors: malformed_trace.
   static Result<TableRows> open(SqliteFile& file, std::string_view table,
-                                std::initializer_list<std::string_view> columns, std::string_view where = {});
+                                std::initializer_list<std::string_view> columns, std::string_view where = {}) {
+    return open(file, table, std::span(columns.begin(), columns.size()), where);
+  }
+  /// Errors: malformed_trace.
+  static Result<TableRows> open(SqliteFile& file, std::string_view table, std::span<const std::string_view> columns,
+                                std::string_view where = {});
   /// Moves to the next row. false: there is none.
   /// Errors: malformed_trace, io_failed.
   Result<bool> next();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -13,8 +12,6 @@
 #include "analyzer/ingest/nsys_schema.hpp"
 #include "analyzer/ingest/nsys_strings.hpp"
 #include "analyzer/ingest/nsys_work.hpp"
-#include "analyzer/ingest/sqlite_file.hpp"
-#include "analyzer/ingest/sqlite_header.hpp"
 
 namespace traceweir::ingest {
 namespace {
@@ -56,18 +53,9 @@ void note_losses(Process& process, const std::vector<nsys::Loss>& losses, const 
   }
 }
 
-void note_dropped(Process& process, const Processes& processes) {
-  constexpr std::string_view work_tables[] = {nsys::kernel_table, nsys::memcpy_table, nsys::memset_table,
-                                              nsys::graph_table};
-  for (const auto& [table, count] : processes.dropped()) {
-    const bool work = std::find(std::begin(work_tables), std::end(work_tables), table) != std::end(work_tables);
-    const std::string why = fmt::format("rows of {} with a value of the wrong type", table);
-    if (work)
-      process.builder.drop_work(why, count);
-    else
-      process.builder.note(FindingCode::invalid_text, why, count);
-  }
-}
+/// Of which a dropped row is lost GPU work.
+constexpr std::string_view work_tables[] = {nsys::kernel_table, nsys::memcpy_table, nsys::memset_table,
+                                            nsys::graph_table};
 
 Timeline timeline_of(Process& process, const Facts& facts) {
   process.builder.source = facts.source;
@@ -77,26 +65,9 @@ Timeline timeline_of(Process& process, const Facts& facts) {
   return std::move(process.builder).finish();
 }
 
-/// The processes with work, by (smallest device ordinal, pid).
-std::vector<Process*> ranks_of(Processes& processes) {
-  std::vector<Process*> ranks;
-  for (auto& [pid, process] : processes)
-    if (process.builder.has_work()) ranks.push_back(&process);
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const Process* a, const Process* b) { return a->ordinal_min() < b->ordinal_min(); });
-  return ranks;
-}
-
 }  // namespace
 
-bool is_nsys_sqlite(std::string_view head) { return is_sqlite(head); }
-
-Result<std::vector<Timeline>> read_nsys_sqlite(TraceInput& input) {
-  if (!input.path().empty()) TRACEWEIR_TRY_VOID(check_journals(input.path()));
-  TRACEWEIR_TRY(descriptor, input.file_to_seek_in());
-  SqliteLimits database_limits;
-  database_limits.file_bytes_max = input.limits().inflated_bytes_max;
-  TRACEWEIR_TRY(db, SqliteFile::open(descriptor, nsys::readable_tables(), database_limits));
+Result<std::vector<Timeline>> read_nsys_sqlite(SqliteFile& db) {
   TRACEWEIR_TRY_VOID(nsys::check_is_export(db));
   // From here on the database is sound and ours; only single values can still be wrong.
 
@@ -113,9 +84,9 @@ Result<std::vector<Timeline>> read_nsys_sqlite(TraceInput& input) {
   for (auto& [pid, process] : processes) nsys::name_collectives(process);
 
   Process nobody;
-  std::vector<Process*> ranks = ranks_of(processes);
+  std::vector<Process*> ranks = processes.ranks();
   if (ranks.empty()) ranks.push_back(processes.empty() ? &nobody : &processes.begin()->second);
-  note_dropped(*ranks.front(), processes);
+  processes.note_dropped(*ranks.front(), work_tables);
   std::vector<Timeline> timelines;
   for (Process* rank : ranks) {
     note_losses(*rank, facts.losses, processes);

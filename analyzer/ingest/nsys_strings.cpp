@@ -13,14 +13,17 @@ constexpr std::int64_t small_ids_max = std::int64_t{1} << 22;
 
 }  // namespace
 
-Result<Strings> Strings::read(SqliteFile& file) {
+Result<Strings> Strings::read(SqliteFile& file, std::string_view table,
+                              std::initializer_list<std::string_view> columns) {
   Strings strings;
-  TRACEWEIR_TRY(rows, TableRows::open(file, strings_table, {"id", "value"}));
+  TRACEWEIR_TRY(rows, TableRows::open(file, table, columns));
   for (;;) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more) return strings;
-    if (rows[0].type == Cell::Type::integer && rows[1].type == Cell::Type::text)
-      strings.add(rows[0].integer, rows[1].text);
+    if (rows[0].type != Cell::Type::integer) continue;
+    std::size_t column = 1;
+    while (column + 1 < columns.size() && rows[column].text.empty()) ++column;
+    if (rows[column].type == Cell::Type::text) strings.add(rows[0].integer, rows[column].text);
   }
 }
 

@@ -1,8 +1,9 @@
-// For: StringIds, the table of all names of an export, read once and asked once per row.
+// For: a table of names of an export (StringIds; those of rocpd), read once and asked once per row.
 // Not for: cleaning names; TimelineBuilder does that.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,10 @@ enum class StringIndex : std::uint32_t {};
 
 class Strings {
  public:
+  /// The texts of `table` by the id in the first of `columns`; of the others the first that is no empty text counts.
   /// Errors: malformed_trace, io_failed.
-  static Result<Strings> read(SqliteFile& file);
+  static Result<Strings> read(SqliteFile& file, std::string_view table = strings_table,
+                              std::initializer_list<std::string_view> columns = {"id", "value"});
 
   /// The string with the id of `cell`; nothing where it is no integer or no id of a string.
   [[nodiscard]] std::optional<StringIndex> find(const Cell& cell) const;

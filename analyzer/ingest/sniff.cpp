@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view what_is_read =
     "PyTorch profiler (Kineto) JSON, plain, gzip or zstd, Nsight Systems SQLite exports "
-    "(nsys export --type sqlite -o report.sqlite report.nsys-rep) and the output of nsys stats";
+    "(nsys export --type sqlite -o report.sqlite report.nsys-rep), rocpd databases of rocprofv3 and the output of nsys "
+    "stats";
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -48,9 +49,11 @@ constexpr Refused refused[] = {
     {"==", Where::begin,
      "text output of nvprof, which ended with CUDA 11; profile with nsys, or with the PyTorch profiler"},
     {"\"Index\",\"KernelName\"", Where::begin,
-     "a table of rocprof (version 1); it has no times of copies and calls: profile with the PyTorch profiler"},
+     "a table of rocprof (version 1); it has no times of copies and calls: profile with rocprofv3 --output-format "
+     "rocpd"},
     {"Index,KernelName", Where::begin,
-     "a table of rocprof (version 1); it has no times of copies and calls: profile with the PyTorch profiler"},
+     "a table of rocprof (version 1); it has no times of copies and calls: profile with rocprofv3 --output-format "
+     "rocpd"},
     {"<!DOCTYPE", Where::begin, "an HTML page; a download that was redirected to a log-in page looks like this"},
     {"<html", Where::begin, "an HTML page; a download that was redirected to a log-in page looks like this"},
     {"version https://git-lfs", Where::begin, "a Git LFS pointer; fetch the file itself: git lfs pull"},

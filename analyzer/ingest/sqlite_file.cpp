@@ -28,6 +28,16 @@ std::string sql_name(std::string_view name) {
   return out + '"';
 }
 
+/// Whether a table is meant by an entry of the readable ones. Shape: both in lower case.
+bool stands_for(std::string_view entry, std::string_view table) {
+  if (!entry.ends_with(any_uuid)) return entry == table;
+  entry.remove_suffix(any_uuid.size());
+  if (!table.starts_with(entry)) return false;
+  const std::string_view uuid = table.substr(entry.size());
+  return uuid.size() > 1 && uuid.front() == '_' &&
+         uuid.find_first_not_of("0123456789abcdef_") == std::string_view::npos;
+}
+
 /// What a failure of SQLite means for the caller. Everything that is not here is damage.
 struct Failure {
   int code;
@@ -95,7 +105,9 @@ struct SqliteFile::Connection {
   ~Connection() { sqlite3_close_v2(db); }
 
   [[nodiscard]] bool may_read(std::string_view table) const {
-    return std::find(readable.begin(), readable.end(), lower_case(table)) != readable.end();
+    const std::string name = lower_case(table);
+    return std::any_of(readable.begin(), readable.end(),
+                       [&](std::string_view entry) { return stands_for(entry, name); });
   }
   Result<void> connect(int descriptor);
   Result<void> harden(const SqliteLimits& limits);
@@ -249,8 +261,7 @@ Result<void> SqliteFile::inspect_schema(const SqliteLimits& limits) {
     const bool ours = connection_->may_read(type == "trigger" ? cells[2].text : cells[1].text);
     if (ours && type != "index" && !plain_table)
       return fail(ErrorCode::malformed_trace,
-                  fmt::format("{} is not a plain table: the database has a {} there, which no export of Nsight Systems "
-                              "has",
+                  fmt::format("{} is not a plain table: the database has a {} there, which no profiler makes",
                               clean_text(cells[1].text, 80), type == "table" ? "virtual table" : clean_text(type, 20)));
     if (plain_table) tables_.emplace_back(cells[1].text);
   }
@@ -269,9 +280,8 @@ Result<void> SqliteFile::inspect_table(const std::string& table) {
     constexpr std::size_t hidden = 6;
     // Refused in any table: the check of the pages would compute them.
     if (cells[hidden].integer != 0)
-      return fail(ErrorCode::malformed_trace, fmt::format("table {} has a generated column, which no export of Nsight "
-                                                          "Systems has",
-                                                          clean_text(table, 80)));
+      return fail(ErrorCode::malformed_trace,
+                  fmt::format("table {} has a generated column, which no profiler makes", clean_text(table, 80)));
     columns.emplace_back(cells[name].text);
   }
   if (connection_->may_read(table)) columns_.emplace(lower_case(table), std::move(columns));

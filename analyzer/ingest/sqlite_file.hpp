@@ -62,6 +62,11 @@ struct SqliteLimits {
 /// Whether `head` begins as a SQLite database does. Units: 16 bytes are enough.
 bool is_sqlite(std::string_view head);
 
+/// At the end of a readable table's name: the table goes on with `_` and hex digits or underscores, as those of rocpd
+/// do
+/// (`rocpd_event_0000abcd_…`). The plain name is then no readable table.
+inline constexpr std::string_view any_uuid = "_*";
+
 /// An open database.
 /// Thread: one at a time.
 class SqliteFile {

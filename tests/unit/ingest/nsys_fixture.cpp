@@ -10,7 +10,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "analyzer/ingest/nsys_sqlite.hpp"
+#include "analyzer/ingest/sqlite_file.hpp"
+#include "analyzer/ingest/sqlite_trace.hpp"
 #include "analyzer/ingest/trace_input.hpp"
 
 namespace traceweir::test {
@@ -50,7 +51,7 @@ void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
 Result<std::vector<timeline::Timeline>> read_nsys(const std::filesystem::path& path) {
   TRACEWEIR_TRY(input, ingest::TraceInput::open(path));
   // What is no database gets no further than its reader there, which says why.
-  return ingest::is_nsys_sqlite(input.head()) ? ingest::read_trace(input) : ingest::read_nsys_sqlite(input);
+  return ingest::is_sqlite(input.head()) ? ingest::read_trace(input) : ingest::read_sqlite_trace(input);
 }
 
 timeline::Timeline rank_of(const std::string& sql) {

@@ -42,7 +42,7 @@ class Database {
   TemporaryFolder folder_;
 };
 
-/// Errors: those of ingest::read_nsys_sqlite.
+/// Errors: those of ingest::read_sqlite_trace.
 Result<std::vector<timeline::Timeline>> read_nsys(const std::filesystem::path& path);
 
 /// The only rank of a database made of `sql`. Fails the test where it is refused or holds several.

@@ -1,0 +1,91 @@
+-- Tables as rocprofv3 makes them at schema 3, with the columns that matter: times and places in each row.
+CREATE TABLE `rocpd_metadata_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "tag" TEXT NOT NULL, "value" TEXT NOT NULL);
+CREATE TABLE `rocpd_string_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "guid" TEXT DEFAULT "0000abcd-1111-2222-3333-444455556666" NOT NULL, "string" TEXT NOT NULL UNIQUE ON CONFLICT ABORT);
+CREATE TABLE `rocpd_info_agent_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "nid" INTEGER NOT NULL, "pid" INTEGER NOT NULL, "type" TEXT CHECK ("type" IN ('CPU', 'GPU')), "absolute_index" INTEGER,
+  "logical_index" INTEGER, "type_index" INTEGER, "uuid" INTEGER, "name" TEXT, "model_name" TEXT, "product_name" TEXT);
+CREATE TABLE `rocpd_info_kernel_symbol_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "pid" INTEGER NOT NULL, "code_object_id" INTEGER NOT NULL, "kernel_name" TEXT, "display_name" TEXT);
+CREATE TABLE `rocpd_event_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "category_id" INTEGER, "stack_id" INTEGER, "parent_stack_id" INTEGER, "correlation_id" INTEGER,
+  "extdata" JSONB DEFAULT "{}" NOT NULL);
+CREATE TABLE `rocpd_region_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "nid" INTEGER NOT NULL,
+  "pid" INTEGER NOT NULL, "tid" INTEGER NOT NULL, "start" BIGINT NOT NULL, "end" BIGINT NOT NULL, "name_id" INTEGER NOT NULL,
+  "event_id" INTEGER);
+CREATE TABLE `rocpd_kernel_dispatch_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "nid" INTEGER NOT NULL, "pid" INTEGER NOT NULL, "tid" INTEGER, "agent_id" INTEGER NOT NULL, "kernel_id" INTEGER NOT NULL,
+  "queue_id" INTEGER NOT NULL, "stream_id" INTEGER NOT NULL, "start" BIGINT NOT NULL, "end" BIGINT NOT NULL, "event_id" INTEGER);
+CREATE TABLE `rocpd_memory_copy_0000abcd_1111_2222_3333_444455556666` ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "nid" INTEGER NOT NULL, "pid" INTEGER NOT NULL, "tid" INTEGER, "start" BIGINT NOT NULL, "end" BIGINT NOT NULL,
+  "name_id" INTEGER NOT NULL, "dst_agent_id" INTEGER, "src_agent_id" INTEGER, "size" INTEGER NOT NULL, "stream_id" INTEGER,
+  "event_id" INTEGER);
+CREATE VIEW `rocpd_metadata` AS SELECT * FROM `rocpd_metadata_0000abcd_1111_2222_3333_444455556666`;
+CREATE VIEW `rocpd_string` AS SELECT * FROM `rocpd_string_0000abcd_1111_2222_3333_444455556666`;
+CREATE VIEW `rocpd_event` AS SELECT * FROM `rocpd_event_0000abcd_1111_2222_3333_444455556666`;
+CREATE VIEW `rocpd_region` AS SELECT * FROM `rocpd_region_0000abcd_1111_2222_3333_444455556666`;
+CREATE VIEW `rocpd_kernel_dispatch` AS SELECT * FROM `rocpd_kernel_dispatch_0000abcd_1111_2222_3333_444455556666`;
+CREATE VIEW `rocpd_memory_copy` AS SELECT * FROM `rocpd_memory_copy_0000abcd_1111_2222_3333_444455556666`;
+INSERT INTO `rocpd_info_agent_0000abcd_1111_2222_3333_444455556666` VALUES
+  (0,1,4242,'CPU',0,0,0,0,NULL,'','AMD EPYC 9654'), (4,1,4242,'GPU',4,4,0,29857,NULL,'','AMD Instinct MI300X'),
+  (5,1,4242,'GPU',5,5,1,29857,NULL,'','AMD Instinct MI300X');
+INSERT INTO `rocpd_metadata_0000abcd_1111_2222_3333_444455556666` VALUES (1,'schema_version','3');
+INSERT INTO `rocpd_string_0000abcd_1111_2222_3333_444455556666` (id, string) VALUES
+  (1,'HIP_RUNTIME_API'), (2,'MARKER_CORE_RANGE_API'), (3,'KERNEL_DISPATCH'), (4,'MEMORY_COPY'), (5,'MEMORY_COPY_HOST_TO_DEVICE'), (6,'hipMemcpyAsync'), (7,'hipLaunchKernel'), (8,'hipStreamSynchronize'), (9,'roctxThreadRangeA'), (10,'roctxMarkA');
+INSERT INTO `rocpd_info_kernel_symbol_0000abcd_1111_2222_3333_444455556666` VALUES
+  (1,4242,1,'gemm.kd','gemm(float*, float const*)'),
+  (2,4242,1,'_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL','ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)');
+INSERT INTO `rocpd_event_0000abcd_1111_2222_3333_444455556666` VALUES
+  (1,1,1,0,0,'{}'),
+  (2,1,2,0,0,'{}'),
+  (3,1,3,0,0,'{}'),
+  (4,1,4,0,0,'{}'),
+  (5,2,5,0,0,'{"message": "step 0"}'),
+  (101,4,1,1,0,'{}'),
+  (102,3,2,2,0,'{}'),
+  (103,3,3,3,0,'{}'),
+  (11,1,11,0,0,'{}'),
+  (12,1,12,0,0,'{}'),
+  (13,1,13,0,0,'{}'),
+  (14,1,14,0,0,'{}'),
+  (15,2,15,0,0,'{"message": "step 1"}'),
+  (111,4,11,11,0,'{}'),
+  (112,3,12,12,0,'{}'),
+  (113,3,13,13,0,'{}'),
+  (21,1,21,0,0,'{}'),
+  (22,1,22,0,0,'{}'),
+  (23,1,23,0,0,'{}'),
+  (24,1,24,0,0,'{}'),
+  (25,2,25,0,0,'{"message": "step 2"}'),
+  (121,4,21,21,0,'{}'),
+  (122,3,22,22,0,'{}'),
+  (123,3,23,23,0,'{}'),
+  (99,2,99,0,0,'{"message": "step 9"}');
+INSERT INTO `rocpd_region_0000abcd_1111_2222_3333_444455556666` VALUES
+  (1,1,4242,4243,1000000,1010000,6,1),
+  (2,1,4242,4243,1030000,1040000,7,2),
+  (3,1,4242,4243,1050000,1060000,7,3),
+  (4,1,4242,4243,1070000,1730000,8,4),
+  (5,1,4242,4243,1000000,1950000,9,5),
+  (11,1,4242,4243,2000000,2010000,6,11),
+  (12,1,4242,4243,2030000,2040000,7,12),
+  (13,1,4242,4243,2050000,2060000,7,13),
+  (14,1,4242,4243,2070000,2730000,8,14),
+  (15,1,4242,4243,2000000,2950000,9,15),
+  (21,1,4242,4243,3000000,3010000,6,21),
+  (22,1,4242,4243,3030000,3040000,7,22),
+  (23,1,4242,4243,3050000,3060000,7,23),
+  (24,1,4242,4243,3070000,3730000,8,24),
+  (25,1,4242,4243,3000000,3950000,9,25),
+  (99,1,4242,4243,1500000,1500100,10,99);
+INSERT INTO `rocpd_memory_copy_0000abcd_1111_2222_3333_444455556666` VALUES
+  (1,1,4242,4243,1020000,1120000,5,4,0,1048576,1,101),
+  (2,1,4242,4243,2020000,2120000,5,4,0,1048576,1,111),
+  (3,1,4242,4243,3020000,3120000,5,4,0,1048576,1,121);
+INSERT INTO `rocpd_kernel_dispatch_0000abcd_1111_2222_3333_444455556666` VALUES
+  (1,1,4242,4243,4,1,1,1,1120000,1520000,102),
+  (2,1,4242,4243,4,2,2,2,1420000,1720000,103),
+  (3,1,4242,4243,4,1,1,1,2120000,2520000,112),
+  (4,1,4242,4243,4,2,2,2,2420000,2720000,113),
+  (5,1,4242,4243,4,1,1,1,3120000,3520000,122),
+  (6,1,4242,4243,4,2,2,2,3420000,3720000,123);
