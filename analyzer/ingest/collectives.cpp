@@ -141,7 +141,16 @@ constexpr Namespace namespaces[] = {
     {"nvshmem", &word_inside},
 };
 
+/// `_ZN7deep_ep9intranode8` has `7deep_ep`.
+bool has_mangled_component(std::string_view scope, std::string_view component) {
+  const std::string part = std::to_string(component.size()) + std::string(component);
+  for (std::size_t at = scope.find(part); at != std::string_view::npos; at = scope.find(part, at + 1))
+    if (at > 0 && (scope[at - 1] < '0' || scope[at - 1] > '9')) return true;
+  return false;
+}
+
 bool has_component(std::string_view scope, std::string_view component) {
+  if (scope.starts_with("_Z")) return has_mangled_component(scope, component);
   for (std::size_t at = scope.find(component); at != std::string_view::npos; at = scope.find(component, at + 1)) {
     const std::string_view before = scope.substr(0, at);
     const bool begins = before.empty() || before.ends_with("::") || before.ends_with(' ');

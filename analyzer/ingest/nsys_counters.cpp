@@ -48,23 +48,45 @@ std::optional<double> value_of(const Cell& cell) {
   return std::nullopt;
 }
 
+/// Some exports hold the samples among the generic events.
+Result<std::string_view> table_of_samples(SqliteFile& file) {
+  TRACEWEIR_TRY(any, has_rows(file, samples_table));
+  return any ? samples_table : generic_table;
+}
+
+/// Samples as JSON, of which no file has been seen, are not read: that is said, since their absence would be taken for
+/// a capture without counters.
+Result<void> note_unread_samples(SqliteFile& file, Processes& processes) {
+  TRACEWEIR_TRY(name, version_of_table(file, generic_table));
+  TRACEWEIR_TRY(any, has_rows(file, generic_table));
+  if (!any || has_column(file, name, "metricId") || !has_column(file, name, "data")) return {};
+  for (auto& [pid, process] : processes)
+    process.builder.note(FindingCode::invalid_text,
+                         "GENERIC_EVENTS holds its values as JSON, which is not read: counters of the GPU in it are "
+                         "missing");
+  return {};
+}
+
 }  // namespace
 
 Result<void> read_counters(SqliteFile& file, const Gpus& gpus, Processes& processes) {
   constexpr std::int64_t gpu_number_mask = 0xFF;
   if (processes.empty()) return {};
+  TRACEWEIR_TRY(table, table_of_samples(file));
+  if (table == generic_table) TRACEWEIR_TRY_VOID(note_unread_samples(file, processes));
   TRACEWEIR_TRY(names, names_of(file));
   std::map<CounterKey, std::vector<Target>> targets;
   for (const auto& [key, name] : names)
     targets.emplace(key, targets_of(key.first & gpu_number_mask, name, gpus, processes));
-  TRACEWEIR_TRY(rows, TableRows::open(file, samples_table, {"timestamp", "typeId", "metricId", "value"}));
+  TRACEWEIR_TRY(rows, TableRows::open(file, table, {"timestamp", "typeId", "metricId", "value"}));
   for (;;) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more) return {};
     const auto value = value_of(rows[3]);
     const bool keyed = rows[1].type == Cell::Type::integer && rows[2].type == Cell::Type::integer;
     if (!value || !keyed || rows[0].type != Cell::Type::integer) {
-      processes.drop(samples_table);
+      // The other table holds events of other kinds too, which have no counter.
+      if (table == samples_table) processes.drop(samples_table);
       continue;
     }
     const auto of_counter = targets.find({rows[1].integer, rows[2].integer});

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t version_bytes_max = 60;
 constexpr std::size_t losses_max = 1000;
+constexpr std::int64_t severity_warning = 2, severity_error = 3;
 constexpr std::int64_t machine_gpus_max = 4096;
 
 /// A text to search in diagnostics, in lower case. Not among them: "No NVTX events collected", which asks whether the
@@ -26,6 +27,13 @@ constexpr std::string_view loss_words[] = {
     "discarded",
     "overflow",
     "not been collected",
+    "not recorded",
+    "not been recorded",
+    "buffers were full",
+    "buffer was full",
+    "buffer is full",
+    "buffers are full",
+    "out of buffer",
 };
 
 std::string lower_case(std::string_view text) {
@@ -184,10 +192,12 @@ bool tells_of_loss(std::string_view diagnostic) {
 
 Result<std::vector<Loss>> losses_of(SqliteFile& file) {
   std::vector<Loss> losses;
-  TRACEWEIR_TRY(rows, TableRows::open(file, "DIAGNOSTIC_EVENT", {"text", "globalPid"}, "\"severity\" IN (2, 3)"));
+  TRACEWEIR_TRY(rows, TableRows::open(file, "DIAGNOSTIC_EVENT", {"text", "globalPid", "severity"}));
   for (;;) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more || losses.size() == losses_max) return losses;
+    const std::int64_t severity = integer_or(rows[2], 0).value_or(0);
+    if (severity != severity_warning && severity != severity_error) continue;
     if (rows[0].type != Cell::Type::text || !tells_of_loss(rows[0].text)) continue;
     Loss loss{std::nullopt, without_paths(rows[0].text)};
     if (rows[1].type == Cell::Type::integer && rows[1].integer != 0) loss.pid = process_of(rows[1].integer);

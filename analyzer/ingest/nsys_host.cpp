@@ -82,7 +82,7 @@ void RangeReader::take(const TableRows& rows) {
   // Plain strings are inline; registered ones, as NCCL's, by id.
   const bool is_inline = rows[text].type == Cell::Type::text;
   const auto string = is_inline ? std::nullopt : strings_.find(rows[text_id]);
-  const std::string_view name = is_inline ? rows[text].text : string ? strings_.text(*string) : std::string_view();
+  const std::string_view name = is_inline ? rows[text].text : strings_.text_of(rows[text_id]);
   if (event == domain_create)
     domains_.try_emplace({process, *domain_id}, name);
   else
@@ -114,7 +114,9 @@ void RangeReader::place(const DomainRange& waiting) {
   const auto domain_name = domains_.find({waiting.process, waiting.domain});
   const bool named = domain_name != domains_.end() && !domain_name->second.empty();
   const bool is_nccl = named ? domain_name->second == "NCCL" : waiting.named_as_nccl;
-  if (!is_nccl) return waiting.process->builder.add(waiting.range);
+  const bool is_framework = waiting.nccl && waiting.nccl->function == NcclFunction::framework;
+  if (is_framework) waiting.process->nccl_ranges.push_back(*waiting.nccl);
+  if (!is_nccl || is_framework) return waiting.process->builder.add(waiting.range);
   const auto& payload = waiting.payload;
   if (payload && payload->ranks) waiting.process->communicators.try_emplace(payload->communicator, *payload->ranks);
   if (!waiting.nccl) return;
@@ -161,7 +163,7 @@ Result<void> read_calls(SqliteFile& file, const Strings& strings, Processes& pro
     const auto span = span_of(rows[call_start], rows[call_end]);
     const auto thread = integer_or(rows[thread_id], 0);
     const auto correlation = integer_or(rows[correlation_id], 0);
-    const auto name = strings.find(rows[name_id]);
+    const std::string_view name = strings.text_of(rows[name_id]);
     if (!span || !thread || !correlation) {
       processes.drop(runtime_table);
       continue;
@@ -172,7 +174,7 @@ Result<void> read_calls(SqliteFile& file, const Strings& strings, Processes& pro
     process->builder.add(timeline::CallRow{.span = *span,
                                            .thread = *thread,
                                            .correlation = *correlation,
-                                           .name = name ? strings.text(*name) : std::string_view("unnamed call")});
+                                           .name = name.empty() ? std::string_view("unnamed call") : name});
   }
   for (auto& [pid, process] : processes) process.builder.has_host_calls = any;
   return {};
@@ -186,7 +188,7 @@ void name_collectives(Process& process) {
   const NcclRanges ranges(std::move(process.nccl_ranges));
   for (timeline::WorkRow& work : process.collectives) {
     const auto& launch = process.launches.at(work.correlation);
-    const NcclRange* const range = launch ? ranges.around(*launch) : nullptr;
+    const NcclRange* const range = launch ? ranges.kind_around(*launch) : nullptr;
     if (range != nullptr && work.collective == timeline::Collective::other) work.collective = range->kind;
     const NcclRange* const call = launch ? ranges.call_of(*launch) : nullptr;
     if (call != nullptr && call->kind == work.collective) work.message = message_of(process, *call);

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/ingest/collectives.hpp"
+
 namespace traceweir::ingest::nsys {
 namespace {
 
@@ -30,6 +32,9 @@ constexpr NcclCall nccl_calls[] = {
     {"ncclGroupEnd", Collective::other, NcclFunction::group_end},
 };
 
+/// PyTorch: `nccl:_all_gather_base`.
+constexpr std::string_view framework_prefix = "nccl:";
+
 // How many ranges back a look-up goes: NCCL's own nest two deep, and a hostile file may nest a million.
 constexpr int ranges_looked_at_max = 64;
 
@@ -46,6 +51,11 @@ bool is_nccl_call(std::string_view range) {
 }
 
 std::optional<NcclRange> nccl_range_of(std::string_view name, std::int64_t thread, Interval span) {
+  if (name.starts_with(framework_prefix)) {
+    const auto kind = collective_of_word(name.substr(framework_prefix.size()));
+    if (!kind) return std::nullopt;
+    return NcclRange{.thread = thread, .span = span, .function = NcclFunction::framework, .kind = *kind};
+  }
   if (!is_nccl_call(name)) return std::nullopt;
   for (const NcclCall& call : nccl_calls)
     if (call.name == name)
@@ -59,6 +69,11 @@ NcclRanges::NcclRanges(std::vector<NcclRange> ranges) : ranges_(std::move(ranges
 
 const NcclRange* NcclRanges::around(const NcclLaunch& launch) const {
   return innermost(launch, NcclFunction::collective);
+}
+
+const NcclRange* NcclRanges::kind_around(const NcclLaunch& launch) const {
+  const NcclRange* const call = around(launch);
+  return call != nullptr ? call : innermost(launch, NcclFunction::framework);
 }
 
 const NcclRange* NcclRanges::call_of(const NcclLaunch& launch) const {

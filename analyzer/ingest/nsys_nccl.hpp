@@ -30,6 +30,9 @@ class NcclRanges {
   /// Cost:   O(log n); ranges of one thread nest at most a few deep.
   [[nodiscard]] const NcclRange* around(const NcclLaunch& launch) const;
 
+  /// The same; where the library has no range there, the framework's.
+  [[nodiscard]] const NcclRange* kind_around(const NcclLaunch& launch) const;
+
   /// The collective that was launched there: the one around it; of a launch in `ncclGroupEnd` the only one since the
   /// group was started. nullptr where a group holds several, of which nobody says what the one kernel is.
   [[nodiscard]] const NcclRange* call_of(const NcclLaunch& launch) const;

@@ -17,7 +17,12 @@
 namespace traceweir::ingest::nsys {
 
 /// Which function of NCCL a range is of.
-enum class NcclFunction : std::uint8_t { collective, group_start, group_end };
+enum class NcclFunction : std::uint8_t {
+  collective,
+  group_start,
+  group_end,
+  framework,  ///< a collective of the framework's, which calls NCCL inside
+};
 
 /// A range of the NCCL library on a host thread, and what it calls.
 struct NcclRange {
@@ -46,6 +51,8 @@ struct Process {
   std::vector<NcclRange> nccl_ranges;
   std::map<std::uint64_t, std::int64_t> communicators;  ///< ranks of each, as far as payloads tell
   [[nodiscard]] std::int64_t ordinal_min() const { return devices.empty() ? 0 : devices.begin()->first; }
+  std::int64_t kernels = 0;
+  std::int64_t unnamed_kernels = 0;  ///< of them, without a name anywhere
   bool saw_graph_rows = false;
   bool saw_node_rows = false;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
@@ -21,6 +23,7 @@ constexpr std::string_view tables[] = {
     payload_entries_table,
     samples_table,
     counters_table,
+    generic_table,
     "DIAGNOSTIC_EVENT",
     "EXPORT_META_DATA",
     "META_DATA_EXPORT",
@@ -34,6 +37,44 @@ constexpr std::string_view marks[] = {strings_table, kernel_table,  memcpy_table
                                       graph_table,   runtime_table, nvtx_table};
 
 constexpr std::size_t names_shown_max = 5;
+
+/// Later schemas number their tables. Newest first; the plain name is the oldest.
+constexpr std::string_view version_suffixes[] = {"_V9", "_V8", "_V7", "_V6", "_V5", "_V4", "_V3", "_V2", ""};
+
+/// Columns whose text is a text even where it is made of digits.
+constexpr std::string_view text_columns[] = {"text", "value",       "name",      "metricName",
+                                             "uuid", "kernel_name", "cuda_name", "binaryData"};
+
+/// All of `tables`, under every suffix. Shape: the views refer to the names.
+struct ReadableTables {
+  std::vector<std::string> names;
+  std::vector<std::string_view> views;
+  ReadableTables() {
+    for (const std::string_view table : tables)
+      for (const std::string_view suffix : version_suffixes) names.push_back(fmt::format("{}{}", table, suffix));
+    views.assign(names.begin(), names.end());
+  }
+};
+
+bool has_any_version(const SqliteFile& file, std::string_view table) {
+  return std::any_of(std::begin(version_suffixes), std::end(version_suffixes),
+                     [&](auto suffix) { return file.has_table(fmt::format("{}{}", table, suffix)); });
+}
+
+// Beyond it a real no longer tells one integer from the next.
+constexpr double exact_real_max = 9007199254740992.0;
+
+std::optional<std::int64_t> integer_in(const Cell& cell) {
+  if (cell.type == Cell::Type::real) {
+    const bool whole = std::fabs(cell.real) <= exact_real_max && std::trunc(cell.real) == cell.real;
+    return whole ? std::optional(static_cast<std::int64_t>(cell.real)) : std::nullopt;
+  }
+  std::int64_t number = 0;
+  const char* const last = cell.text.data() + cell.text.size();
+  const auto [end, error] = std::from_chars(cell.text.data(), last, number);
+  if (cell.text.empty() || error != std::errc{} || end != last) return std::nullopt;
+  return number;
+}
 
 bool same_column(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -50,11 +91,38 @@ std::string some_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::span<const std::string_view> readable_tables() { return tables; }
+std::span<const std::string_view> readable_tables() {
+  static const ReadableTables readable;
+  return readable.views;
+}
+
+Result<std::string> version_of_table(SqliteFile& file, std::string_view table) {
+  std::string present;
+  for (const std::string_view suffix : version_suffixes) {
+    std::string name = fmt::format("{}{}", table, suffix);
+    if (!file.has_table(name)) continue;
+    TRACEWEIR_TRY(rows, file.query(fmt::format("SELECT 1 FROM \"{}\" NOT INDEXED LIMIT 1", name)));
+    TRACEWEIR_TRY(any, rows.next());
+    if (any) return name;
+    present = std::move(name);
+  }
+  return present;
+}
+
+Result<bool> has_rows(SqliteFile& file, std::string_view table) {
+  TRACEWEIR_TRY(rows, TableRows::open(file, table, {}));
+  return rows.next();
+}
+
+bool has_column(const SqliteFile& file, std::string_view table, std::string_view column) {
+  const auto present = file.columns(table);
+  return std::any_of(present.begin(), present.end(), [&](auto& name) { return same_column(name, column); });
+}
 
 Result<void> check_is_export(const SqliteFile& file) {
   const auto& found = file.tables();
-  if (std::any_of(std::begin(marks), std::end(marks), [&](auto mark) { return file.has_table(mark); })) return {};
+  if (std::any_of(std::begin(marks), std::end(marks), [&](auto mark) { return has_any_version(file, mark); }))
+    return {};
   if (std::any_of(found.begin(), found.end(), [](const auto& name) { return name.starts_with("rocpd_"); }))
     return fail(
         ErrorCode::unsupported_format,
@@ -70,16 +138,18 @@ Result<void> check_is_export(const SqliteFile& file) {
 Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table, std::span<const std::string_view> columns,
                                   std::string_view where) {
   TableRows rows;
-  const auto present = file.columns(table);
-  if (present.empty()) return rows;
-  std::string list;
+  TRACEWEIR_TRY(name, version_of_table(file, table));
+  if (name.empty()) return rows;
+  std::string list = columns.size() == 0 ? "1" : "";
   for (const std::string_view column : columns) {
-    const bool has = std::any_of(present.begin(), present.end(), [&](auto& name) { return same_column(name, column); });
-    list += (list.empty() ? "" : ", ") + (has ? fmt::format("\"{}\"", column) : std::string("NULL"));
+    const bool is_text = std::find(std::begin(text_columns), std::end(text_columns), column) != std::end(text_columns);
+    rows.is_text_.push_back(is_text ? 1 : 0);
+    list += list.empty() ? "" : ", ";
+    list += has_column(file, name, column) ? fmt::format("\"{}\"", column) : std::string("NULL");
   }
   // An index may disagree with its table, and only tables were checked.
   const std::string condition = where.empty() ? std::string() : fmt::format(" WHERE {}", where);
-  TRACEWEIR_TRY(query, file.query(fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", list, table, condition)));
+  TRACEWEIR_TRY(query, file.query(fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", list, name, condition)));
   rows.rows_ = std::move(query);
   return rows;
 }
@@ -87,7 +157,14 @@ Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table, std:
 Result<bool> TableRows::next() {
   if (!rows_) return false;
   TRACEWEIR_TRY(more, rows_->next());
-  cells_ = rows_->cells();
+  const auto read = rows_->cells();
+  cells_.assign(read.begin(), read.end());
+  for (std::size_t i = 0; i < is_text_.size(); ++i) {
+    const bool may_be_number =
+        cells_[i].type == Cell::Type::real || (cells_[i].type == Cell::Type::text && is_text_[i] == 0);
+    if (!may_be_number) continue;
+    if (const auto number = integer_in(cells_[i])) cells_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
+  }
   return more;
 }
 

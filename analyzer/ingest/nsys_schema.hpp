@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/core/time.hpp"
@@ -24,17 +25,31 @@ inline constexpr std::string_view nvtx_table = "NVTX_EVENTS";
 inline constexpr std::string_view strings_table = "StringIds";
 inline constexpr std::string_view payload_entries_table = "NVTX_PAYLOAD_SCHEMA_ENTRIES";
 inline constexpr std::string_view samples_table = "GPU_METRICS";
+inline constexpr std::string_view generic_table = "GENERIC_EVENTS";
 inline constexpr std::string_view counters_table = "TARGET_INFO_GPU_METRICS";
 
-/// All that are ever read; SqliteFile refuses the rest.
+/// All that are ever read, under each of their names; SqliteFile refuses the rest.
 std::span<const std::string_view> readable_tables();
 
 /// Why this database is none of ours.
 /// Errors: unsupported_format (rocpd), not_a_trace (anything else; says which tables were found).
 Result<void> check_is_export(const SqliteFile& file);
 
-/// The rows of one table, with the columns in the order that was asked for.
-/// Shape: an absent table has no rows; an absent column is NULL in each.
+/// The name that `table` has in this file: with the highest suffix `_V2`, `_V3`, … that has rows, else plain; empty:
+/// it is absent.
+/// Errors: malformed_trace, io_failed.
+Result<std::string> version_of_table(SqliteFile& file, std::string_view table);
+
+/// Whether `table` has rows, under any of its names.
+/// Errors: malformed_trace, io_failed.
+Result<bool> has_rows(SqliteFile& file, std::string_view table);
+
+/// Whether the table of exactly this name has the column, in upper or lower case.
+bool has_column(const SqliteFile& file, std::string_view table, std::string_view column);
+
+/// The rows of one table, with the columns in the order that was asked for. Tools that copy tables store integers as
+/// reals (a column with a NULL in pandas) or as text: a whole real up to 2^53 and, but for columns of text, decimal
+/// text are integers here. Shape: an absent table has no rows; an absent column is NULL in each.
 class TableRows {
  public:
   /// Errors: malformed_trace.
@@ -52,7 +67,8 @@ class TableRows {
 
  private:
   std::optional<SqliteRows> rows_;
-  std::span<const Cell> cells_;
+  std::vector<char> is_text_;  ///< by column
+  std::vector<Cell> cells_;
 };
 
 /// The integer in `cell`; `absent` where it is NULL; nothing where it is of another type.

@@ -57,6 +57,18 @@ void note_losses(Process& process, const std::vector<nsys::Loss>& losses, const 
 constexpr std::string_view work_tables[] = {nsys::kernel_table, nsys::memcpy_table, nsys::memset_table,
                                             nsys::graph_table};
 
+/// Without names communication cannot be told from compute; what is lost is as much as the kernels themselves.
+void note_unnamed(Process& process) {
+  constexpr std::int64_t tolerated = 100;  // one in so many, as of other work that cannot be used
+  if (process.unnamed_kernels == 0) return;
+  const bool too_many = process.unnamed_kernels > process.kernels / tolerated;
+  process.builder.note(too_many ? FindingCode::lost_events : FindingCode::invalid_text,
+                       fmt::format("{} of {} kernels have no name in the file, so that communication cannot be told "
+                                   "from compute",
+                                   process.unnamed_kernels, process.kernels),
+                       process.unnamed_kernels);
+}
+
 Timeline timeline_of(Process& process, const Facts& facts) {
   process.builder.source = facts.source;
   process.builder.environment = facts.environment;
@@ -89,6 +101,7 @@ Result<std::vector<Timeline>> read_nsys_sqlite(SqliteFile& db) {
   processes.note_dropped(*ranks.front(), work_tables);
   std::vector<Timeline> timelines;
   for (Process* rank : ranks) {
+    note_unnamed(*rank);
     note_losses(*rank, facts.losses, processes);
     timelines.push_back(timeline_of(*rank, facts));
   }

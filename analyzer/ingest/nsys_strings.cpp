@@ -38,9 +38,30 @@ void Strings::add(std::int64_t id, std::string_view text) {
   } else if (!rest_.try_emplace(id, index).second) {
     return;
   }
+  append(text);
+}
+
+StringIndex Strings::append(std::string_view text) {
+  TRACEWEIR_ASSERT(spans_.size() < timeline::none);
+  const auto index = static_cast<StringIndex>(spans_.size());
   spans_.push_back({texts_.size(), text.size()});
   kinds_.emplace_back();
   texts_ += text;
+  return index;
+}
+
+std::optional<StringIndex> Strings::find_or_keep(const Cell& cell) {
+  if (cell.type != Cell::Type::text) return find(cell);
+  if (cell.text.empty()) return std::nullopt;
+  const auto [kept, is_new] = kept_.try_emplace(std::string(cell.text));
+  if (is_new) kept->second = append(cell.text);
+  return kept->second;
+}
+
+std::string_view Strings::text_of(const Cell& cell) const {
+  if (cell.type == Cell::Type::text) return cell.text;
+  const auto index = find(cell);
+  return index ? text(*index) : std::string_view();
 }
 
 std::optional<StringIndex> Strings::find(const Cell& cell) const {

@@ -29,6 +29,10 @@ class Strings {
 
   /// The string with the id of `cell`; nothing where it is no integer or no id of a string.
   [[nodiscard]] std::optional<StringIndex> find(const Cell& cell) const;
+  /// The same; a text, as converters put in place of the id, is itself the string and is kept.
+  std::optional<StringIndex> find_or_keep(const Cell& cell);
+  /// The text that `cell` is or whose id it is; empty where it is neither. Valid as long as both.
+  [[nodiscard]] std::string_view text_of(const Cell& cell) const;
   [[nodiscard]] std::string_view text(StringIndex index) const;
   [[nodiscard]] std::size_t size() const { return spans_.size(); }
 
@@ -47,12 +51,14 @@ class Strings {
     timeline::Collective collective = timeline::Collective::other;
   };
   void add(std::int64_t id, std::string_view text);
+  StringIndex append(std::string_view text);
 
   std::string texts_;                                   ///< all of them, one after the other
   std::vector<Span> spans_;                             ///< by StringIndex
   std::vector<Kind> kinds_;                             ///< by StringIndex
   std::vector<std::uint32_t> small_ids_;                ///< id → StringIndex, `timeline::none`: no such id
   std::unordered_map<std::int64_t, StringIndex> rest_;  ///< ids that no exporter gives
+  std::unordered_map<std::string, StringIndex> kept_;   ///< texts without an id
 };
 
 }  // namespace traceweir::ingest::nsys

@@ -55,6 +55,9 @@ HostMemory host_memory_of(const CopyKind& kind, const Cell& source, const Cell& 
 /// The columns with which every table of work begins, and how many they are.
 enum Column : std::size_t { start, end, device, stream, correlation, global_pid, node, own };
 
+// Demangled, short, mangled; then those that people add.
+constexpr std::size_t name_columns = 6;
+
 /// Reads the tables of work, one method each.
 class WorkReader {
  public:
@@ -114,9 +117,10 @@ timeline::DeviceIndex WorkReader::device_of(Process& process, std::int64_t ordin
 }
 
 Result<void> WorkReader::read_kernels() {
-  TRACEWEIR_TRY(rows, TableRows::open(file_, kernel_table,
-                                      {"start", "end", "deviceId", "streamId", "correlationId", "globalPid",
-                                       "graphNodeId", "demangledName", "shortName", "mangledName"}));
+  TRACEWEIR_TRY(rows,
+                TableRows::open(file_, kernel_table,
+                                {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId",
+                                 "demangledName", "shortName", "mangledName", "kernel_name", "name", "cuda_name"}));
   for (;;) {
     TRACEWEIR_TRY(more, rows.next());
     if (!more) return {};
@@ -131,8 +135,11 @@ Result<void> WorkReader::read_kernels() {
 void WorkReader::add_kernel(Base& base, const TableRows& rows) {
   Process& process = *base.process;
   WorkRow& work = base.work;
-  std::optional<StringIndex> name;  // demangled, short, mangled: the first that is there
-  for (std::size_t column = own; column < own + 3 && !name; ++column) name = strings_.find(rows[column]);
+  std::optional<StringIndex> name;  // the first that is there
+  for (std::size_t column = own; column < own + name_columns && !name; ++column)
+    name = strings_.find_or_keep(rows[column]);
+  ++process.kernels;
+  if (!name) ++process.unnamed_kernels;
   work.name = name ? process.name(*name, strings_) : process.builder.name("unnamed kernel");
   work.source = WorkSource::kernel;
   const auto collective = name ? strings_.collective(*name) : std::nullopt;
@@ -227,10 +234,12 @@ Result<void> WorkReader::read_graphs() {
 }
 
 /// Whether the work says whose it is. Slim exports drop the column; then the file is one process.
-bool names_processes(const SqliteFile& file) {
+Result<bool> names_processes(SqliteFile& file) {
   for (const std::string_view table : {kernel_table, memcpy_table, memset_table, graph_table}) {
-    const auto columns = file.columns(table);
-    if (!columns.empty() && std::find(columns.begin(), columns.end(), "globalPid") == columns.end()) return false;
+    TRACEWEIR_TRY(any, has_rows(file, table));
+    if (!any) continue;
+    TRACEWEIR_TRY(name, version_of_table(file, table));
+    if (!has_column(file, name, "globalPid")) return false;
   }
   return true;
 }
@@ -238,7 +247,8 @@ bool names_processes(const SqliteFile& file) {
 }  // namespace
 
 Result<void> read_work(SqliteFile& file, const Gpus& gpus, Strings& strings, Processes& processes) {
-  processes.distinguished = names_processes(file);
+  TRACEWEIR_TRY(distinguished, names_processes(file));
+  processes.distinguished = distinguished;
   WorkReader reader(file, gpus, strings, processes);
   TRACEWEIR_TRY_VOID(reader.read_kernels());
   TRACEWEIR_TRY_VOID(reader.read_copies());

@@ -9,6 +9,7 @@
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/timeline/builder_rows.hpp"
+#include "analyzer/timeline/home_paths.hpp"
 
 namespace traceweir::timeline {
 namespace {
@@ -185,7 +186,8 @@ Timeline TimelineBuilder::finish() && {
 void TimelineBuilder::Rows::note(FindingCode code, std::string_view example, std::int64_t count) {
   Oddity& oddity = out.oddities[code];
   oddity.count += count;
-  if (!example.empty() && oddity.examples.size() < examples_max) oddity.examples.push_back(clean_text(example));
+  if (!example.empty() && oddity.examples.size() < examples_max)
+    oddity.examples.push_back(clean_text(without_homes(example)));
 }
 
 bool TimelineBuilder::Rows::accepts(Interval span) {
@@ -204,7 +206,7 @@ NameId TimelineBuilder::Rows::name(std::string_view text) {
   // What is stored is clean, so that text that is found as it stands needs no cleaning.
   if (const auto known = names.find(text)) return *known;
   if (const auto known = unclean_names.find(text); known != unclean_names.end()) return known->second;
-  std::string cleaned = clean_text(text);
+  std::string cleaned = clean_text(without_homes(text));
   const bool is_clean = cleaned == text;
   const NameId id = names.add(std::move(cleaned));
   if (!is_clean) unclean_names.emplace(text, id);

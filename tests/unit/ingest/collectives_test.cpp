@@ -71,6 +71,8 @@ TEST_CASE("collective_of_kernel: every family, and the liars") {
       {"kuserbuffers_pushrecv(int, int)", Collective::sendrecv},
       // DeepEP, NVSHMEM, MSCCL, oneCCL, HCCL, dlslime
       {"void deep_ep::intranode::dispatch<8, 768>(int4*, float*)", Collective::alltoall},
+      {"_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvP4int4Pf", Collective::alltoall},
+      {"_ZN7deep_ep12internode_ll7combineILb1EEEvPv", Collective::alltoall},
       {"void deep_ep::internode_ll::combine<true>(void*)", Collective::alltoall},
       {"void deep_ep::internode::notify_dispatch<false, 8>(int const*)", Collective::other},
       {"nvshmemi_alltoall_on_stream_kernel", Collective::alltoall},
@@ -98,6 +100,8 @@ TEST_CASE("collective_of_kernel: every family, and the liars") {
       {"void dispatch<8>(int)", compute},
       {"void other::dispatch<8>(int)", compute},
       {"void deep_epilogue::combine(int)", compute},
+      {"_ZN13deep_epilogue7combineEi", compute},
+      {"_ZN17deep_ep9intranode8dispatchEi", compute},
       {"ncclHelper", compute},
       {"Memcpy PtoP", compute},
       {"", compute},

@@ -130,6 +130,20 @@ TEST_CASE("nsys: a generic kernel is named by the NCCL range around its launch")
   }
 }
 
+// Why: PyTorch's own range tells the kind where NCCL's are not recorded; it stays a range, and NCCL's word counts more.
+TEST_CASE("nsys: a generic kernel is named by the framework's range around its launch") {
+  const std::string launch = kernel_row(100, 200, 5, 1) + call_row(10, 20, 5, 2);
+  const line::Timeline rank = rank_of(base + launch + range_row(5, 30, "nccl:_all_gather_base"));
+  REQUIRE(rank.work.size() == 1);
+  CHECK(rank.work[0].collective == line::Collective::allgather);
+  CHECK(rank.ranges.size() == 1);
+  const line::Timeline both =
+      rank_of(base + launch + range_row(5, 30, "nccl:_all_gather_base") + range_row(2, 40, "ncclBroadcast"));
+  CHECK(both.work[0].collective == line::Collective::broadcast);
+  const line::Timeline unknown = rank_of(base + launch + range_row(5, 30, "nccl:something"));
+  CHECK(unknown.work[0].collective == line::Collective::other);
+}
+
 TEST_CASE("nsys: functions of NCCL") {
   CHECK(nsys::is_nccl_call("ncclGroupEnd"));
   CHECK_FALSE(nsys::is_nccl_call("nccl"));
@@ -155,6 +169,9 @@ TEST_CASE("nsys: diagnostics of lost events") {
       {"Not all CUDA events might have been collected.", 3, process_100, true},
       {"CUDA profiling might have not been started correctly.", 2, process_100, true},
       {"12 events were LOST.", 2, 0, true},
+      {"CUPTI buffers were full", 2, 0, true},
+      {"Event buffer is full; Events Were NOT Recorded", 3, process_100, true},
+      {"Unified Memory trace is not supported", 2, process_100, false},
       {"Buffer overflow: events dropped", 3, 0, true},
       {"Not all NVTX events might have been collected.", 2, other, false},
       {"Not all NVTX events might have been collected.", 1, process_100, false},

@@ -1,0 +1,14 @@
+// For: names that jobs give their ranges, which may hold the path of somebody's home: `load /home/bob/data`.
+// Not for: paths as such; what lies below the home tells what the job did and stays.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace traceweir::timeline {
+
+/// `text` with `~` in place of each `/home/NAME`, `/Users/NAME`, `X:\Users\NAME` and `/root`.
+/// Cost: O(n).
+std::string without_homes(std::string_view text);
+
+}  // namespace traceweir::timeline
