@@ -42,8 +42,8 @@ constexpr std::size_t names_shown_max = 5;
 constexpr std::string_view version_suffixes[] = {"_V9", "_V8", "_V7", "_V6", "_V5", "_V4", "_V3", "_V2", ""};
 
 /// Columns whose text is a text even where it is made of digits.
-constexpr std::string_view text_columns[] = {"text", "value",       "name",      "metricName",
-                                             "uuid", "kernel_name", "cuda_name", "binaryData"};
+constexpr std::string_view text_columns[] = {"text",        "value",     "name",       "metricName", "uuid",
+                                             "kernel_name", "cuda_name", "binaryData", "string"};
 
 /// All of `tables`, under every suffix. Shape: the views refer to the names.
 struct ReadableTables {
@@ -163,7 +163,8 @@ Result<bool> TableRows::next() {
     const bool may_be_number =
         cells_[i].type == Cell::Type::real || (cells_[i].type == Cell::Type::text && is_text_[i] == 0);
     if (!may_be_number) continue;
-    if (const auto number = integer_in(cells_[i])) cells_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
+    if (const auto number = integer_in(cells_[i]))
+      cells_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
   }
   return more;
 }

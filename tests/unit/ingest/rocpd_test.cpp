@@ -109,8 +109,8 @@ TEST_CASE("rocpd: values of the wrong type are left out and counted") {
     std::string sql;
   };
   const Row rows[] = {
-      {"a time that is text", kernel("70,71,1,4,'100',200,1,1,NULL,NULL,NULL")},
-      {"a time that is real", kernel("70,71,1,4,100,2e2,1,1,NULL,NULL,NULL")},
+      {"a time that is text", kernel("70,71,1,4,'100 ns',200,1,1,NULL,NULL,NULL")},
+      {"a time between two nanoseconds", kernel("70,71,1,4,100,200.5,1,1,NULL,NULL,NULL")},
       {"no time", kernel("70,71,1,4,100,NULL,1,1,NULL,NULL,NULL")},
       {"a time that is nowhere", kernel("70,71,1,4,NULL,NULL,1,1,NULL,5,6")},
       {"a process that is a blob", kernel("x'70',71,1,4,100,200,1,1,NULL,NULL,NULL")},
