@@ -92,7 +92,7 @@ TEST_CASE("read_kineto: one of everything") {
   CHECK(kernels[1].kind == WorkKind::comm);
   CHECK(kernels[1].collective == Collective::allgather);
   REQUIRE(kernels[1].message != timeline::none);
-  CHECK(t.messages[kernels[1].message] == timeline::Message{400, 2, "BFloat16", "0", 41});
+  CHECK(t.messages[kernels[1].message] == timeline::Message{400, 2, "BFloat16", "0 [0,1]", 41});
 
   const auto copies = work_of(t, WorkSource::memcpy);
   REQUIRE(copies.size() == 2);
