@@ -230,6 +230,7 @@ TEST_CASE("nsys: rows with values of the wrong type are dropped and counted") {
   CHECK(rank.ranges.size() == 2);
   // 9 kernels, 3 copies, 3 calls and 5 ranges.
   CHECK(count_of(rank, FindingCode::invalid_text) == 20);
+  CHECK(rank.oddities.at(FindingCode::invalid_text).work == 12);
   const auto& examples = rank.oddities.at(FindingCode::invalid_text).examples;
   REQUIRE(examples.size() == 3);
   CHECK(examples[0].find("CUPTI_ACTIVITY_KIND_KERNEL") != std::string::npos);
