@@ -133,7 +133,7 @@ class Uploads(unittest.TestCase):
         self.assertEqual(self.upload(7, headers={"X-Content-SHA256": good.hexdigest().upper()}).status, 201)
 
     def test_a_key_is_text_and_belongs_to_one_commit_and_workload(self):
-        for key in ("a\tb", "\xff\xfe", "\x7f", "x" * 256):
+        for key in ("a\tb", "\xff\xfe", "x" * 256):
             self.assert_problem(self.upload(30, headers={"Idempotency-Key": key}), 400, "bad_query", "Idempotency-Key")
         self.assertEqual(self.upload(30, headers={"Idempotency-Key": "key-30"}).status, 201)
         self.assert_problem(self.upload(31, headers={"Idempotency-Key": "key-30"}), 409, "key_reused", sha(30))
