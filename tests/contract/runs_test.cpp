@@ -160,6 +160,7 @@ TEST_CASE("store: fifty threads with one key make one run") {
     for (std::size_t i = 0; i < count; ++i)
       threads.emplace_back([&store, &answers, i] {
         RunHead head = full_head("r" + std::to_string(i));
+        head.commit = "the same";
         head.idempotency_key = "one";
         answers[i] = store->begin_run(head, upload_of("blob"));
       });
