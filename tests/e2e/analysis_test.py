@@ -1,6 +1,7 @@
 """One analyzer, two ways in: the file on the command line and the upload give the same report to the byte."""
 import json
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
@@ -64,8 +65,19 @@ class OneAnalyzer(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(len(line) for line in done.stdout.splitlines()), 110)
         self.assertIn("%", done.stdout)
-        listed = run("traceweir", "metrics")
-        self.assertGreater(len(listed.stdout.splitlines()), 100)
+
+    def test_the_catalogue_is_the_page(self):
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text()
+        rows = [[cell.replace("\\|", "|").replace("`", "").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                for line in page.splitlines() if re.match(r"\| `[\w.]+` \| (ratio|ns|count|bytes|GB/s) \|", line)]
+        self.assertGreater(len(rows), 50)
+        listed = run("traceweir", "metrics").stdout
+        for name, unit, better, formula, not_meant in rows:
+            self.assertRegex(listed, rf"(?m)^  {re.escape(name)} +{re.escape(unit)} +{better} +{re.escape(formula)}$")
+            if not_meant != "–":
+                self.assertIn(f"does not mean: {not_meant}\n", listed)
+        for metric in json.loads(run("traceweir", "metrics", "--json").stdout):
+            self.assertTrue(metric["formula"] and metric["inputs"], metric)
 
 
 if __name__ == "__main__":
