@@ -56,16 +56,16 @@ Result<MeasuredFile> read_input(ingest::TraceInput& input, const std::string& na
 }
 
 /// `-` is what comes through stdin.
-Result<ingest::TraceInput> open_input(const std::string& file) {
-  if (file != stdin_word) return ingest::TraceInput::open(file);
-  return ingest::TraceInput::of(ingest::File(STDIN_FILENO), std::nullopt);
+Result<ingest::TraceInput> open_input(const std::string& file, const ingest::ReadLimits& limits) {
+  if (file != stdin_word) return ingest::TraceInput::open(file, limits);
+  return ingest::TraceInput::of(ingest::File(STDIN_FILENO), std::nullopt, limits);
 }
 
-Result<MeasuredFile> read_file(const std::string& file, Hashing hashing, const ExportOptions& exporting) {
+Result<MeasuredFile> read_file(const std::string& file, Hashing hashing, const ReadingOptions& options) {
   if (hashing == Hashing::sha256 && file == stdin_word)
     return fail(ErrorCode::usage, "--hash reads the file twice, which stdin cannot be");
-  TRACEWEIR_TRY(readable, ReadableFile::of(file, exporting));
-  TRACEWEIR_TRY(input, open_input(readable.path().string()));
+  TRACEWEIR_TRY(readable, ReadableFile::of(file, options.exporting()));
+  TRACEWEIR_TRY(input, open_input(readable.path().string(), options.limits));
   TRACEWEIR_TRY(read, read_input(input, name_of(file)));
   read.path = file;
   if (hashing == Hashing::none) return std::move(read);
@@ -130,7 +130,7 @@ Result<report::Report> together(std::span<MeasuredFile> files, const metrics::Me
 /// A file as far as it can be measured alone; nothing where a folder holds something that is no trace.
 Result<std::optional<MeasuredFile>> measured_file(const FoundFile& file, const ReadingOptions& options,
                                                   const metrics::MeasureOptions& measure, Hashing hashing) {
-  auto read = read_file(file.path, hashing, options.exporting());
+  auto read = read_file(file.path, hashing, options);
   const bool passed_over = !read && file.how == FoundFile::How::in_folder && is_no_trace(read.error().code);
   if (passed_over) return std::optional<MeasuredFile>();
   if (!read) return tl::unexpected(std::move(read).error());
@@ -168,8 +168,8 @@ std::vector<std::optional<ingest::File>> scratches_of(std::size_t files) {
   return scratches;
 }
 
-Result<MeasuredFile> read_descriptors(int i, std::optional<ingest::File> scratch) {
-  TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_of(i)), std::move(scratch)));
+Result<MeasuredFile> read_descriptors(int i, std::optional<ingest::File> scratch, const ingest::ReadLimits& limits) {
+  TRACEWEIR_TRY(input, ingest::TraceInput::of(ingest::File(sandbox::input_of(i)), std::move(scratch), limits));
   return read_input(input, sandbox::input_name(i));
 }
 
@@ -183,6 +183,14 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
   app.add_option("--skip", options.skip, "steps left out at the front (default: 1 where more than 3 are marked)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--inflated-bytes-max", options.limits.inflated_bytes_max, "bytes that a trace may have unpacked")
+      ->type_name("BYTES")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--inflate-ratio-max", options.limits.inflate_ratio_max, "unpacked bytes per packed one")
+      ->type_name("RATIO")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
   app.add_option("--nsys", options.nsys,
                  "the nsys that exports binary reports (.nsys-rep, .qdrep); off: none (default: that of PATH)")
       ->type_name("PATH")
@@ -224,7 +232,7 @@ Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions&
   TRACEWEIR_TRY(measure, measure_options(options));
   std::vector<MeasuredFile> measured;
   for (std::size_t i = 0; i < files; ++i) {
-    auto read = read_descriptors(static_cast<int>(i), std::move(scratches[i]));
+    auto read = read_descriptors(static_cast<int>(i), std::move(scratches[i]), options.limits);
     if (!read) return tl::unexpected(about(sandbox::input_name(static_cast<int>(i)), files, std::move(read).error()));
     TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
     measured.push_back(*std::move(read));

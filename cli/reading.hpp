@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/ingest/ingest.hpp"
 #include "analyzer/report/report.hpp"
 #include "cli/nsys_export.hpp"
 
@@ -22,11 +23,12 @@ struct ReadingOptions {
   std::optional<std::int64_t> skip;
   std::string nsys;
   std::int64_t nsys_seconds = 600;
+  ingest::ReadLimits limits;
 
   [[nodiscard]] ExportOptions exporting() const { return {nsys, std::chrono::seconds(nsys_seconds)}; }
 };
 
-/// --window, --steps, --skip, --nsys, --nsys-time-max.
+/// --window, --steps, --skip, --nsys, --nsys-time-max, --inflated-bytes-max, --inflate-ratio-max.
 void add_reading_options(CLI::App& app, ReadingOptions& options);
 
 /// Whether files are hashed: costs as much as the analysis.

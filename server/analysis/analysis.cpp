@@ -39,12 +39,15 @@ constexpr std::array<ErrorCode, 11> refusals = {ErrorCode::unknown_format, Error
                                                 // What is not the file's fault: our disk.
                                                 ErrorCode::io_failed, ErrorCode::disk_full};
 
-std::vector<std::string> command_for(const fs::path& program, std::size_t files, const AnalysisOptions& options) {
+std::vector<std::string> command_for(const fs::path& program, const AnalysisLimits& limits, std::size_t files,
+                                     const AnalysisOptions& options) {
   std::vector<std::string> words = {program.string(), "analyze", "--json", "--child"};
   // As one word with its option, so that a value that begins with a dash stays a value.
   if (options.window) words.push_back("--window=" + *options.window);
   if (options.steps) words.push_back("--steps=" + *options.steps);
   if (options.skip_steps) words.push_back("--skip=" + std::to_string(*options.skip_steps));
+  words.push_back("--inflated-bytes-max=" + std::to_string(limits.inflated_bytes_max));
+  words.push_back("--inflate-ratio-max=" + std::to_string(limits.inflate_ratio_max));
   words.emplace_back("--");
   words.insert(words.end(), files, "-");
   return words;
@@ -243,7 +246,7 @@ Result<ChildEnd> Analysis::Impl::run(const AnalysisOptions& options, std::span<c
                           limits.message_bytes_max,
                           scratch.empty() ? 0 : limits.scratch_bytes_max,
                           demanded};
-  return children.run(command_for(program, inputs.size(), options), child, files);
+  return children.run(command_for(program, limits, inputs.size(), options), child, files);
 }
 
 Result<sandbox::Parts> Analysis::demand_sandbox() {

@@ -31,6 +31,8 @@ struct AnalysisLimits {
   std::chrono::milliseconds analysis_time_max{120'000};  ///< the child's CPU time (in whole seconds), and its wall time
   std::uint64_t analysis_memory_max = std::uint64_t{4} << 30;           ///< address space; 0: no limit (sanitizers)
   std::uint64_t scratch_bytes_max = std::uint64_t{16} << 30;            ///< one unpacked file of the child
+  std::uint64_t inflated_bytes_max = std::uint64_t{16} << 30;           ///< of one trace, unpacked
+  std::uint64_t inflate_ratio_max = 200;                                ///< unpacked : packed
   std::uint64_t descriptors_max = 64;                                   ///< open files of the child
   std::size_t report_bytes_max = report::report_bytes_max + 64 * 1024;  ///< of stdout
   std::size_t message_bytes_max = 16 * 1024;                            ///< of stderr that is kept

@@ -123,16 +123,6 @@ std::vector<ConfigKey> service_keys() {
       bytes_key(
           "disk_headroom_bytes", "disk space that uploads leave free",
           [](Config & c) -> auto& { return c.spool.disk_headroom_bytes; }),
-      time_key(
-          "analysis_time_max", "CPU time and wall time of one analysis",
-          [](Config & c) -> auto& { return c.analysis.analysis_time_max; }, Zero::refused),
-      bytes_key(
-          "analysis_memory_max", "address space of one analysis; 0 B: no limit",
-          [](Config & c) -> auto& { return c.analysis.analysis_memory_max; }),
-      bytes_key(
-          "scratch_bytes_max", "one file that an analysis unpacks",
-          [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }, Zero::refused),
-      sandbox_key(),
       count_key(
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),
@@ -145,6 +135,28 @@ std::vector<ConfigKey> service_keys() {
       time_key(
           "wait_default", "how long an upload waits for its verdict",
           [](Config & c) -> auto& { return c.api.wait_default; }),
+  };
+}
+
+/// The keys of one analysis.
+std::vector<ConfigKey> analysis_keys() {
+  return {
+      time_key(
+          "analysis_time_max", "CPU time and wall time of one analysis",
+          [](Config & c) -> auto& { return c.analysis.analysis_time_max; }, Zero::refused),
+      bytes_key(
+          "analysis_memory_max", "address space of one analysis; 0 B: no limit",
+          [](Config & c) -> auto& { return c.analysis.analysis_memory_max; }),
+      bytes_key(
+          "scratch_bytes_max", "one file that an analysis unpacks",
+          [](Config & c) -> auto& { return c.analysis.scratch_bytes_max; }, Zero::refused),
+      bytes_key(
+          "inflated_bytes_max", "a trace after decompression",
+          [](Config & c) -> auto& { return c.analysis.inflated_bytes_max; }, Zero::refused),
+      count_key(
+          "inflate_ratio_max", "unpacked bytes per packed one", 1,
+          [](Config & c) -> auto& { return c.analysis.inflate_ratio_max; }),
+      sandbox_key(),
   };
 }
 
@@ -172,6 +184,7 @@ std::vector<ConfigKey> connection_keys() {
 
 std::vector<ConfigKey> make_keys() {
   std::vector<ConfigKey> keys = service_keys();
+  for (ConfigKey key : analysis_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : connection_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -94,6 +94,14 @@ class Hostile(unittest.TestCase):
         scratch = self.service.data_dir / "spool" / "scratch"
         self.assertEqual(list(scratch.iterdir()), [], "nothing is left behind")
 
+    def test_the_limits_of_unpacking_are_keys(self):
+        packed = trace("--steps", 400, "--gzip", name="trace.json.gz")
+        for key, value in (("inflate_ratio_max", 2), ("inflated_bytes_max", "1 MiB")):
+            with self.subTest(key=key), Service(**{key: value}) as service:
+                answer = service.upload(service.token(), packed, sha(1))
+                self.assertEqual((answer.status, answer.json["type"]), (413, "trace_too_large"))
+                self.assertIn(key, answer.json["detail"])
+
     def test_bombs_are_stopped_early_and_small(self):
         with tempfile.TemporaryDirectory() as folder:
             small = pathlib.Path(folder) / "small"

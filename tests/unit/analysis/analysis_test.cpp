@@ -100,7 +100,7 @@ TEST_CASE("analysis: a report made elsewhere keeps the names of its traces") {
 // Why: the ranks of a run are one analysis; what it says of a file must reach the client in the client's own words.
 TEST_CASE("analysis: several files are told apart by their place and come back under their names") {
   const StandIn child(
-      "[ \"$5 $6 $7\" = '- - ' ] || exit 7; [ \"$(cat)\" = zero ] || exit 8; "
+      "[ \"$7 $8 $9\" = '- - ' ] || exit 7; [ \"$(cat)\" = zero ] || exit 8; "
       "[ \"$(cat <&5)\" = one ] || exit 9; " +
       says(report_text("-1"), 0));
   const std::vector<InputFile> files = {{child.folder / "a", "rank0.json", std::string(64, '0')},
@@ -129,8 +129,8 @@ TEST_CASE("analysis: the arguments arrive as they are") {
   const auto failed = child.run(quick(), options);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().message.find(
-            "[analyze][--json][--child][--window=--version][--steps=$(reboot)*; `id`][--skip=-2][--][-]") !=
-        std::string::npos);
+            "[analyze][--json][--child][--window=--version][--steps=$(reboot)*; `id`][--skip=-2]"
+            "[--inflated-bytes-max=17179869184][--inflate-ratio-max=200][--][-]") != std::string::npos);
   CHECK(failed.error().message.find(child.folder.string()) == std::string::npos);  // no path of ours
   options.steps = std::string("a\0b", 3);
   CHECK(child.run(quick(), options).error().code == ErrorCode::bad_query);
