@@ -157,6 +157,7 @@ Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table, std:
 Result<bool> TableRows::next() {
   if (!rows_) return false;
   TRACEWEIR_TRY(more, rows_->next());
+  if (!more) return false;  // the texts of the last row are gone
   const auto read = rows_->cells();
   cells_.assign(read.begin(), read.end());
   for (std::size_t i = 0; i < is_text_.size(); ++i) {
@@ -166,7 +167,7 @@ Result<bool> TableRows::next() {
     if (const auto number = integer_in(cells_[i]))
       cells_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
   }
-  return more;
+  return true;
 }
 
 std::optional<std::int64_t> integer_or(const Cell& cell, std::int64_t absent) {
