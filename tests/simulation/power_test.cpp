@@ -74,7 +74,8 @@ TEST_CASE("simulation: power against the t prediction test") {
               CAPTURE(shift);
               CAPTURE(runs);
               CHECK_FALSE(too_weak);
-              if (runs == 100 && cv == 0.03 && shift == 0.1) CHECK(got.ours.mean() + 2 * got.ours.error() >= 0.51);
+              if (shown) CHECK(got.ours.mean() >= 0.95 * got.t.mean());
+              if (runs == 100 && cv == 0.03 && shift == 0.1) CHECK(got.ours.mean() >= 0.51);
             }
   }
 }
@@ -119,8 +120,8 @@ TEST_CASE("simulation: confirm = 2, 34 runs in the segment and 100 in all, CV 3 
         found.add(here);
         wrong.add(none);
       }
-    CHECK(found.mean() + found.error() >= 0.78);
-    CHECK(wrong.mean() - 2 * wrong.error() <= 0.002);
+    CHECK(found.mean() >= 0.78);
+    CHECK(wrong.mean() <= 0.003);
   }
 }
 
