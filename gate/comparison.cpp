@@ -30,6 +30,8 @@ class Comparing {
     out.standing = standing();
     const double noise = has_noise() ? band(q_.history, runs_wanted(), tail()) : 0;
     out.noise_band = std::abs(value_at(noise) - q_.history.level_value);
+    const double worse = value_at(noise), better = value_at(-noise);
+    out.band = {q_.history.level_value, std::min(worse, better), std::max(worse, better)};
     out.unchanged = has_noise() && std::abs(mean_) <= std::min(q_.history.spread, tolerance_) + slack_;
     out.nearly_blind = tolerance_ > 0 && tolerance_ < infinite && noise > blind_tolerances * tolerance_;
     out.fails_at = possible_at(std::max(tolerance_, noise));

@@ -8,6 +8,7 @@
 #include "analyzer/core/metric.hpp"
 #include "gate/history.hpp"
 #include "gate/policy.hpp"
+#include "gate/verdict.hpp"
 
 namespace traceweir::gate {
 
@@ -34,6 +35,7 @@ struct ComparisonQuestion {
 struct Comparison {
   Standing standing = Standing::within;
   double noise_band = 0;             ///< how far above or below the level noise alone reaches, on the worse side
+  NoiseBand band;                    ///< the same on both sides; the level alone where the rule's noise is none
   bool unchanged = false;            ///< inside the tolerance, and no further off than one run usually is
   bool nearly_blind = false;         ///< the band is wider than 4 × tolerance
   std::optional<double> detectable;  ///< smallest worsening found with 80 % probability; none: not within its range

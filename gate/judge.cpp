@@ -92,8 +92,10 @@ RuleResult judge_pinned(const RuleCase& ordinary) {
   if (rule.noise != Noise::none) rule.noise = Noise::automatic;
   const PinnedBaseline& pinned = *ordinary.baseline.pinned;
   std::vector<BaselinePoint> points;
-  if (const Acceptance* accepted = ordinary.acceptance)
-    points.push_back({accepted->run, accepted->commit, accepted->value, 0});
+  const auto moved = pinned.accepted.find(rule.metric);
+  const bool is_moved = moved != pinned.accepted.end();
+  if (is_moved)
+    points.push_back({moved->second.run, moved->second.commit, moved->second.value, 0});
   else if (const auto series = pinned.series.find(rule.metric); series != pinned.series.end())
     points = series->second;
   const bool missing = points.empty();
@@ -106,8 +108,7 @@ RuleResult judge_pinned(const RuleCase& ordinary) {
   options.min_runs = 1;
   RuleCase rule_case{rule,   ordinary.info,     ordinary.observed, ordinary.why_none,
                      points, ordinary.baseline, options,           ordinary.obstacle};
-  rule_case.against =
-      ordinary.acceptance ? fmt::format("the level accepted at run {}", ordinary.acceptance->run) : pinned.name;
+  rule_case.against = is_moved ? fmt::format("the level accepted at run {}", moved->second.run) : pinned.name;
   rule_case.pinned_is_missing = missing;
   return judge_rule(rule_case);
 }

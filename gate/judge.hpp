@@ -46,6 +46,7 @@ struct Acceptance {
 struct PinnedBaseline {
   std::string name;                                          ///< as the policy has it
   std::map<std::string, std::vector<BaselinePoint>> series;  ///< metric → values of its runs; empty: there is none
+  std::map<std::string, Acceptance> accepted;  ///< metric → the newest level accepted since: the pin moved there
 };
 
 /// The values that a run is compared with, read once from the store.

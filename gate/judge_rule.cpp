@@ -228,6 +228,7 @@ class RuleJudge {
     if (short_of && !known) return short_of;
     comparison_ = compare({history_, c_.rule, c_.info, out_.better, c_.observed});
     out_.detectable = comparison_->detectable;
+    out_.band = comparison_->band;
     const Reason reason = reason_for(comparison_->standing);
     return short_of && reason == Reason::within ? Reason::accepted : reason;
   }

@@ -39,10 +39,13 @@ std::vector<std::size_t> segment_starts(const SegmentQuestion& question) {
   return starts;
 }
 
-void number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs) {
+std::vector<std::size_t> number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs,
+                                         std::span<const std::size_t> accepted) {
   const std::vector<ChangePoint> changes = changes_of(points);
   const std::vector<char> counts(points.size(), 1);
-  number(points, segment_starts({changes, counts, {}, side, min_runs}));
+  std::vector<std::size_t> starts = segment_starts({changes, counts, accepted, side, min_runs});
+  number(points, starts);
+  return starts;
 }
 
 void number_levels(std::vector<BaselinePoint>& points) {

@@ -26,8 +26,11 @@ struct SegmentQuestion {
 std::vector<std::size_t> segment_starts(const SegmentQuestion& question);
 
 /// Numbers the points of a baseline: 0 is the current segment, then older ones. Changes are sought among the points.
-/// Shape:  newest first; all of them count.
-void number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs);
+/// Returns where segments begin, as indices of the points oldest first.
+/// Shape:  `points` are newest first, and all of them count. `accepted`: where accepted levels begin, as indices of the
+///         points oldest first; the number of points where none of them is of that level yet.
+std::vector<std::size_t> number_segments(std::vector<BaselinePoint>& points, Better side, std::int64_t min_runs,
+                                         std::span<const std::size_t> accepted = {});
 
 /// The same with every change beginning a segment, for better and for worse, beside the segments that there are: where
 /// only the noise is asked for, and a level that drifts must not count as noise.

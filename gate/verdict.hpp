@@ -55,6 +55,12 @@ struct BaselineFacts {
   std::string commit;       ///< of the newest
 };
 
+/// Where values of the commit raise no alarm by the noise of the baseline, around its level. Units: the metric's.
+struct NoiseBand {
+  double level = 0, low = 0, high = 0;
+  friend bool operator==(const NoiseBand&, const NoiseBand&) = default;
+};
+
 struct RuleResult {
   std::string metric;              ///< or `finding:CODE`
   std::string against;             ///< the pinned tag or run that was compared with; empty: the baseline branch
@@ -70,6 +76,7 @@ struct RuleResult {
   Level level = Level::fail;
   std::optional<double> detectable;  ///< smallest worsening found with 80 % probability; unit of the metric
   std::optional<double> fails_at;    ///< the value from which on this rule is broken; unit of the metric
+  std::optional<NoiseBand> band;     ///< of a rule that was compared with a baseline
   std::int64_t confirm_have = 1, confirm_want = 1;
   std::string sentence;  ///< what was seen, for a person: "gpu.utilization fell from 89.1 % to 68.0 % (…)"
   std::string next;      ///< one sentence: what to do

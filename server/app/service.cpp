@@ -101,6 +101,18 @@ std::chrono::milliseconds analysis_grace(std::chrono::milliseconds stop_time_max
   return stop_time_max - std::min(stop_time_max / 4, std::chrono::milliseconds{1000});
 }
 
+void log_notice(const pipeline::Notice& notice) {
+  log(LogLevel::warning, "notice",
+      {{"kind", std::string(word(notice.kind))},
+       {"project", notice.project},
+       {"workload", notice.workload},
+       {"branch", notice.branch},
+       {"run", notice.run},
+       {"commit", notice.commit},
+       {"metric", notice.metric},
+       {"sentence", notice.sentence}});
+}
+
 void log_run_error(const std::string& run, const Error& error) {
   log(LogLevel::error, "run_failed",
       {{"run", run}, {"error", std::string(word(error.code))}, {"detail", error.message}});
@@ -139,7 +151,8 @@ Result<void> serve(const Config& config) {
     log_run_error(run, error);
     if (error.code == ErrorCode::store_unavailable) store_was_away = true;
   };
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now}, analysts, note_run_error);
+  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, &log_notice}, analysts,
+                          note_run_error);
   const EndOfWork end_of_work{analysis, analysts, workers};
 
   // 3. What is seen: routes on a listener.

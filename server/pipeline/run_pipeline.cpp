@@ -6,12 +6,10 @@
 #include <chrono>
 #include <utility>
 
-#include "gate/judge.hpp"
 #include "server/hash/sha256.hpp"
-#include "server/pipeline/baseline.hpp"
 #include "server/pipeline/comparable.hpp"
+#include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
-#include "server/store/run_group.hpp"
 #include "server/wire/run_document.hpp"
 
 namespace traceweir::pipeline {
@@ -33,64 +31,6 @@ bool is_result(ErrorCode code) {
                                    ErrorCode::analysis_failed,
                                    ErrorCode::not_yet_available};
   return std::find(std::begin(results), std::end(results), code) != std::end(results);
-}
-
-gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report) {
-  gate::JudgedRun run;
-  run.id = head.id;
-  for (const metrics::RunMeasurement& measured : report.measurements)
-    run.measurements.push_back(metrics::in_base_unit(measured.mean));
-  run.findings = report.findings;
-  for (const report::RankReport& rank : report.ranks)
-    run.findings.insert(run.findings.end(), rank.findings.begin(), rank.findings.end());
-  run.ranks_present = static_cast<std::int64_t>(report.ranks.size());
-  run.ranks_expected = head.ranks_expected == 0 ? run.ranks_present : head.ranks_expected;
-  return run;
-}
-
-/// The runs that are judged together, and what the verdict is to say of that.
-struct Samples {
-  std::vector<gate::JudgedRun> runs;  ///< oldest first, the new one last
-  std::vector<std::string> notes;
-};
-
-/// A higher attempt of the same job that has its verdict or may still get one; nullptr: this is the highest.
-const store::RunRecord* higher_attempt(const std::vector<store::RunRecord>& records, const store::RunHead& head) {
-  const auto found = std::find_if(records.begin(), records.end(), [&](const store::RunRecord& record) {
-    return record.status != store::RunStatus::rejected && store::supersedes(record.head, head);
-  });
-  return found == records.end() ? nullptr : &*found;
-}
-
-/// The commit's runs of this workload and class that count as samples. An attempt that comes after a higher one of its
-/// job is judged alone: it must neither change what the higher one says nor lean on it.
-Result<Samples> samples_of(store::Store& store, const store::RunHead& head, const report::Report& report,
-                           const std::string& key) {
-  TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit));
-  if (const store::RunRecord* higher = higher_attempt(records, head))
-    return Samples{{judged_run(head, report)},
-                   {fmt::format("attempt {} of this job came before this attempt {}: judged alone; run {} takes its "
-                                "place (superseded) once it is judged",
-                                higher->head.attempt, head.attempt, higher->head.id)}};
-  Samples samples;
-  for (const store::RunRecord& record : records) {
-    const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
-                        record.comparable_key == key && !record.superseded && !store::supersedes(head, record.head);
-    if (!counts) continue;
-    TRACEWEIR_TRY(earlier, report::from_json(record.report_json));
-    samples.runs.push_back(judged_run(record.head, earlier));
-  }
-  samples.runs.push_back(judged_run(head, report));
-  return samples;
-}
-
-bool may_be_baseline(const gate::Verdict& verdict, gate::Baseline::Place place) {
-  const auto spoils = [](const gate::RuleResult& rule) {
-    return rule.reason == gate::Reason::data_loss || rule.reason == gate::Reason::missing_rank ||
-           rule.reason == gate::Reason::untrusted_data;
-  };
-  return place == gate::Baseline::Place::baseline_branch && verdict.outcome != gate::Outcome::fail &&
-         std::none_of(verdict.rules.begin(), verdict.rules.end(), spoils);
 }
 
 /// The verdict as it is stored and answered, with what makes it replayable.
@@ -160,9 +100,25 @@ Result<report::Report> report_of(const Stages& stages, std::span<const analysis:
   return stages.analysis.report_of(files, reading);
 }
 
+/// A failing run of the baseline branch means that everybody's next run is compared with a broken state.
+std::optional<Notice> failure_of(const store::RunHead& head, const JudgedVerdict& judged) {
+  const gate::Verdict& verdict = judged.verdict;
+  const bool on_branch = judged.place == gate::Baseline::Place::baseline_branch;
+  if (!on_branch || verdict.outcome != gate::Outcome::fail) return std::nullopt;
+  const std::string metric = verdict.rules.empty() ? "" : verdict.rules.front().metric;
+  return Notice{Notice::Kind::failed, head.project, head.workload,  head.branch, head.id,
+                head.commit,          metric,       verdict.summary};
+}
+
+/// What is to be stored of a run, and who is to be told once it is.
+struct Walked {
+  store::RunResult result;
+  std::vector<Notice> notices;
+};
+
 /// The stages. Each arrow is a function: previous value in, next value out.
-Result<store::RunResult> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
-                              EarlyReport* early) {
+Result<Walked> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                    EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(files, files_of(stages, run));
   TRACEWEIR_TRY(report, report_of(stages, files, reading_of(run.head, chosen.policy), early));
@@ -170,21 +126,20 @@ Result<store::RunResult> walk(const Stages& stages, const store::Project& projec
   // From here on nobody opens the uploads again, and nobody asks which format it was.
 
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
-  TRACEWEIR_TRY(baseline, baseline_for(stages.store, run.head, chosen.policy, key));
-  TRACEWEIR_TRY(samples, samples_of(stages.store, run.head, report, key));
-  gate::Verdict verdict = gate::judge(samples.runs, baseline, chosen.policy);
-  verdict.notes.insert(verdict.notes.end(), samples.notes.begin(), samples.notes.end());
+  TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key}));
   // From here on nothing is decided any more; the rest records.
 
-  store::RunResult result;
+  Walked walked;
+  if (auto failure = failure_of(run.head, judged)) walked.notices.push_back(*std::move(failure));
+  store::RunResult& result = walked.result;
   result.status = store::RunStatus::judged;
-  result.outcome = verdict.outcome;
+  result.outcome = judged.verdict.outcome;
   result.report_json = report::to_json(report);
-  result.verdict_json = document_of(verdict, chosen, project);
+  result.verdict_json = document_of(judged.verdict, chosen, project);
   result.comparable_key = key;
-  result.in_baseline = may_be_baseline(verdict, baseline.place);
+  result.in_baseline = judged.in_baseline;
   result.values = values_of(report);
-  return result;
+  return walked;
 }
 
 /// The upload of this rank, as long as it waits for its analysis.
@@ -256,12 +211,15 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   TRACEWEIR_TRY(project, stages.store.project(project_name));
   TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
-  auto result = walk(stages, *project, *run, early);
-  if (!result && !is_result(result.error().code)) return tl::unexpected(std::move(result).error());
-  store::RunResult record = result ? *std::move(result) : rejected(result.error());
-  record.run = run_id;
-  record.finished_at = stages.now();
-  return finish(stages, record);
+  auto walked = walk(stages, *project, *run, early);
+  if (!walked && !is_result(walked.error().code)) return tl::unexpected(std::move(walked).error());
+  if (!walked) walked = Walked{rejected(walked.error()), {}};
+  walked->result.run = run_id;
+  walked->result.finished_at = stages.now();
+  TRACEWEIR_TRY_VOID(finish(stages, walked->result));
+  if (stages.on_notice)
+    for (const Notice& notice : walked->notices) stages.on_notice(notice);
+  return {};
 }
 
 std::string RunQueue::Job::name() const { return rank ? fmt::format("{} rank {}", run, *rank) : run; }

@@ -15,6 +15,7 @@
 #include "server/meters/meters.hpp"
 #include "server/pipeline/completion.hpp"
 #include "server/pipeline/early_report.hpp"
+#include "server/pipeline/notice.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/store/store.hpp"
@@ -28,6 +29,7 @@ struct Stages {
   store::Store& store;
   meters::Meters& meters;
   std::function<store::Timestamp()> now;
+  OnNotice on_notice{};  ///< empty: nobody wants to know
 };
 
 /// How the traces of a run are read: what its uploads say, else what its policy says.

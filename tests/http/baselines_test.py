@@ -97,6 +97,21 @@ class Baselines(unittest.TestCase):
         self.assertEqual((rule["baseline"]["runs"], rule["baseline"]["segments"]), (6, 2))
         self.assertAlmostEqual(rule["baseline"]["level"], 90e6, delta=0.2e6)
 
+    def notices(self, project):
+        return [line for line in self.service.log() if line["event"] == "notice" and line["project"] == project]
+
+    def test_a_failing_run_of_the_baseline_branch_is_told_once(self):
+        self.tokens("told")
+        self.policy("told", "")
+        last = self.history("told", (100, 6))
+        self.upload("told", 80, 120, branch="feature", base=sha(last))
+        self.assertEqual(self.notices("told"), [])
+        run = self.upload("told", last + 1, 120)
+        notice, = self.notices("told")
+        self.assertEqual([notice[key] for key in ("kind", "branch", "run", "commit", "metric")],
+                         ["failed", "main", run["id"], sha(last + 1), "step.time_p50"])
+        self.assertEqual(notice["sentence"], run["verdict"]["summary"])
+
 
 if __name__ == "__main__":
     unittest.main()

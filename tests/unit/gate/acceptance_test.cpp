@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/segments.hpp"
 #include "tests/unit/gate/cases.hpp"
 
 using namespace traceweir;
@@ -96,7 +97,7 @@ namespace {
 
 Baseline pinned_baseline(const std::vector<double>& recent, const std::vector<double>& pinned) {
   Baseline baseline = baseline_of(step, recent);
-  baseline.pinned = PinnedBaseline{"v1.4", {}};
+  baseline.pinned = PinnedBaseline{"v1.4", {}, {}};
   if (!pinned.empty()) baseline.pinned->series[step] = series_of(pinned);
   return baseline;
 }
@@ -137,12 +138,54 @@ TEST_CASE("pinned: a name that nothing has is no pass") {
   CHECK(verdict.rules.front().next == "Upload a run of v1.4, or pin another tag or run (baseline.pinned).");
 }
 
-TEST_CASE("pinned: an acceptance moves the pin") {
+TEST_CASE("pinned: an acceptance since moves the pin") {
   Baseline baseline = accepted_baseline(9);
-  baseline.pinned = PinnedBaseline{"v1.4", {}};
+  baseline.pinned = PinnedBaseline{"v1.4", {}, baseline.accepted};
   baseline.pinned->series[step] = series_of({100e6});
   CHECK(judge_one(run_of(step, 121e6), baseline, policy_of(step_5)).outcome == Outcome::pass);
   CHECK(judge_one(run_of(step, 140e6), baseline, policy_of(step_5)).outcome == Outcome::fail);
+}
+
+// Why: what was accepted for an old release says nothing about a pin that was set after it.
+TEST_CASE("pinned: an older acceptance does not move the pin") {
+  Baseline baseline = accepted_baseline(9);
+  baseline.pinned = PinnedBaseline{"v1.5", {}, {}};
+  baseline.pinned->series[step] = series_of({112e6});
+  const Verdict verdict = judge_one(run_of(step, 121e6), baseline, policy_of(step_5));
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(first(verdict).against == "v1.5");
+}
+
+// Why: after an accepted step up and a step half way back the pin is still where the step was accepted.
+TEST_CASE("pinned: it stays moved when a better level begins its own segment") {
+  Baseline baseline = baseline_of(step, around(110e6, 1e6, 8));
+  baseline.pinned = PinnedBaseline{"v1.4", {}, {}};
+  baseline.pinned->series[step] = series_of({100e6});
+  CHECK(judge_one(run_of(step, 110e6), baseline, policy_of(step_5)).outcome == Outcome::fail);
+  baseline.pinned->accepted[step] = {"run7", "c7", 120e6, "ann", "new data loader", ""};
+  CHECK(judge_one(run_of(step, 110e6), baseline, policy_of(step_5)).outcome == Outcome::pass);
+}
+
+TEST_CASE("a compared rule tells its band") {
+  const RuleResult rule =
+      first(judge_one(run_of(step, 101e6), baseline_of(step, around(100e6, 1e6, 10)), policy_of(step_5)));
+  REQUIRE(rule.band);
+  CHECK(rule.band->level == rule.baseline->level);
+  CHECK(rule.band->low < 99e6);
+  CHECK(rule.band->high > 101e6);
+  // Judged by the logarithm: as far up as down, as a ratio.
+  CHECK(rule.band->high / rule.band->level == doctest::Approx(rule.band->level / rule.band->low));
+  CHECK_FALSE(first(judge_one(run_of(step, 101e6), baseline_of(step, {}), policy_of(step_5))).band);
+}
+
+TEST_CASE("segments: an accepted level begins one, with or without runs of it") {
+  std::vector<BaselinePoint> points = series_of(around(100e6, 1e6, 6), 7);
+  CHECK(number_segments(points, Better::lower, 5, std::vector<std::size_t>{4}) == std::vector<std::size_t>{4});
+  CHECK(points.front().segment == 0);
+  CHECK(points[1].segment == 0);
+  CHECK(points[2].segment == 1);
+  number_segments(points, Better::lower, 5, std::vector<std::size_t>{6});
+  CHECK(points.front().segment == 1);
 }
 
 TEST_CASE("pinned: absolute limits are judged once") {
