@@ -17,25 +17,13 @@ namespace {
 /// Source: spec of the gate, section 3.
 constexpr std::size_t ancestors_max = 200;
 
-void say_that_it_is_cut(const Ancestry& ancestry) {
-  if (ancestry.cut)
-    fmt::print(
-        stderr,
-        "traceweir: this clone is shallow and ends after {} commits; where the baseline lies further back, fetch "
-        "more of the history (git fetch --unshallow; actions/checkout: fetch-depth: 0)\n",
-        ancestry.commits.size());
-}
-
 /// Each commit once, however many of the lines it lies on.
 std::vector<wire::CommitRow> commits_before(const AncestryOf& of) {
   std::vector<wire::CommitRow> commits;
   std::set<std::string> known;
-  for (const std::string& start : {of.commit, of.base}) {
-    const Ancestry ancestry = git_ancestry(start, ancestors_max);
-    if (start == of.commit) say_that_it_is_cut(ancestry);
-    for (const wire::CommitRow& commit : ancestry.commits)
+  for (const std::string& start : {of.commit, of.base})
+    for (const wire::CommitRow& commit : git_ancestry(start, ancestors_max))
       if (known.insert(commit.sha).second) commits.push_back(commit);
-  }
   return commits;
 }
 

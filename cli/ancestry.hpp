@@ -14,8 +14,8 @@ struct AncestryOf {
   std::string project, commit, base;
 };
 
-/// Sends the newest first-parent ancestors. Without a work tree nothing is sent. A shallow clone and a service that
-/// refuses are said on stderr: the run is then compared with the newest runs of the branch.
+/// Sends the newest first-parent ancestors. Without a work tree nothing is sent. A service that refuses is said on
+/// stderr: the run is then compared with the newest runs of the branch.
 /// Errors: unreachable.
 Result<void> send_ancestry(const Client& client, const AncestryOf& of);
 

@@ -62,7 +62,7 @@ std::optional<wire::CommitRow> commit_in(const std::string& line) {
 
 }  // namespace
 
-std::optional<std::string> git(const std::vector<std::string>& arguments) {
+std::optional<std::string> git_output(const std::vector<std::string>& arguments) {
   std::array<int, 2> pipe_ends{};
   if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return std::nullopt;
   posix_spawn_file_actions_t actions;
@@ -81,30 +81,38 @@ std::optional<std::string> git(const std::vector<std::string>& arguments) {
   std::string text = read_all(pipe_ends[0]);
   int status = 0;
   if (failed != 0 || ::waitpid(child, &status, 0) != child || status != 0) return std::nullopt;
-  while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-GitFacts git_facts() {
-  GitFacts facts;
-  facts.commit = git({"rev-parse", "--verify", "HEAD"}).value_or("");
-  facts.branch = git({"symbolic-ref", "--short", "-q", "HEAD"}).value_or("");
-  std::istringstream parents(git({"log", "-1", "--format=%P"}).value_or(""));
-  for (std::string parent; parents >> parent;) facts.parents.push_back(parent);
-  return facts;
+std::optional<std::string> git(const std::vector<std::string>& arguments) {
+  auto text = git_output(arguments);
+  while (text && text->ends_with('\n')) text->pop_back();
+  return text;
 }
 
-Ancestry git_ancestry(const std::string& commit, std::size_t commits_max) {
-  Ancestry ancestry;
-  if (!wire::is_commit(commit)) return ancestry;
+std::vector<std::string> parents_in(const std::string& commit) {
+  std::vector<std::string> parents;
+  constexpr std::string_view word = "parent ";
+  for (const std::string& line : parts_of(commit, '\n')) {
+    if (line.empty()) break;  // the message begins
+    if (line.starts_with(word) && wire::is_commit(line.substr(word.size())) && parents.size() < wire::parents_max)
+      parents.push_back(line.substr(word.size()));
+  }
+  return parents;
+}
+
+std::vector<wire::CommitRow> git_ancestry(const std::string& commit, std::size_t commits_max) {
+  std::vector<wire::CommitRow> commits;
+  if (!wire::is_commit(commit)) return commits;
   const auto log = git({"log", "--first-parent", "--no-show-signature", "-n", std::to_string(commits_max),
                         "--format=%H%x1f%P%x1f%ct%x1f%an%x1f%s", commit, "--"});
-  if (!log) return ancestry;
+  if (!log) return commits;
   for (const std::string& line : parts_of(*log, '\n'))
-    if (auto row = commit_in(line)) ancestry.commits.push_back(*std::move(row));
-  const bool whole = ancestry.commits.size() >= commits_max;
-  ancestry.cut = !whole && git({"rev-parse", "--is-shallow-repository"}) == "true";
-  return ancestry;
+    if (auto row = commit_in(line)) commits.push_back(*std::move(row));
+  // git hides the parents of the commit at which a shallow clone ends; the commit itself has them.
+  if (!commits.empty() && commits.back().parents.empty())
+    commits.back().parents = parents_in(git({"cat-file", "commit", commits.back().sha}).value_or(""));
+  return commits;
 }
 
 }  // namespace traceweir::cli

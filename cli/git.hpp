@@ -9,21 +9,17 @@
 
 namespace traceweir::cli {
 
-/// The output of `git ARGUMENTS…` without its last newline; nothing when git fails or is not there.
+/// The output of `git ARGUMENTS…`, byte by byte; nothing when git fails or is not there.
+std::optional<std::string> git_output(const std::vector<std::string>& arguments);
+
+/// The same without newlines at its end.
 std::optional<std::string> git(const std::vector<std::string>& arguments);
 
-struct GitFacts {
-  std::string commit;                ///< of HEAD; empty: no work tree
-  std::string branch;                ///< empty: detached
-  std::vector<std::string> parents;  ///< of HEAD
-};
-GitFacts git_facts();
+/// The ids of the parents in the text of a commit (`git cat-file commit`), first parent first.
+std::vector<std::string> parents_in(const std::string& commit);
 
-/// A commit with its newest first-parent ancestors.
-struct Ancestry {
-  std::vector<wire::CommitRow> commits;  ///< newest first; empty: the work tree does not have the commit
-  bool cut = false;                      ///< the clone is shallow, and ends here
-};
-Ancestry git_ancestry(const std::string& commit, std::size_t commits_max);
+/// A commit with its newest first-parent ancestors, newest first; where a shallow clone ends, the last one still has
+/// its parents' ids. Empty: the work tree does not have the commit.
+std::vector<wire::CommitRow> git_ancestry(const std::string& commit, std::size_t commits_max);
 
 }  // namespace traceweir::cli

@@ -6,15 +6,17 @@
 #include <string>
 
 #include "analyzer/core/error.hpp"
+#include "cli/ci_environment.hpp"
 #include "gate/policy.hpp"
 
 namespace traceweir::cli {
 
 inline constexpr const char* policy_file_name = ".traceweir.toml";
 
-/// The policy of `file`; with an empty name that of .traceweir.toml here or at the top of the work tree. With `base`
-/// (the merge base of a pull request) the one that the base has: a change must not loosen its own gate. Nothing: there
-/// is none. Errors: bad_policy, io_failed, with the file's name in front.
-Result<std::optional<gate::Policy>> repository_policy(const std::string& file, const std::string& base);
+/// The policy of `file`; with an empty name that of .traceweir.toml here or at the top of the work tree. For a change
+/// (a pull request, another branch in CI) it is the one that the merge base has: a change must not loosen its own gate.
+/// What that means for a file that is not there, or cannot be seen in a shallow clone, is said on stderr. Nothing:
+/// there is none. Errors: bad_policy, io_failed, with the file's name in front.
+Result<std::optional<gate::Policy>> repository_policy(const std::string& file, const CiEnvironment& ci);
 
 }  // namespace traceweir::cli

@@ -20,6 +20,8 @@ constexpr std::size_t branch_bytes_max = 255;
 constexpr std::size_t text_bytes_max = 1024;
 constexpr std::size_t environment_keys_max = 64;
 constexpr std::size_t key_bytes_max = 255;
+/// Where a CI does not count attempts, the id of its job is one; larger numbers are not exact in every JSON reader.
+constexpr std::int64_t attempt_max = std::int64_t{1} << 53;
 
 /// Hex digits may come in either case; they are kept in one.
 std::string lower_hex(std::string text) {
@@ -103,7 +105,7 @@ void read_head(Parameters& in, store::RunHead& head) {
   head.base = in.commit("base");
   head.pull_request = in.integer("pr", 1, std::numeric_limits<std::int32_t>::max());
   head.fork = in.flag("fork");
-  head.attempt = in.integer("attempt", 1, 1'000'000).value_or(1);
+  head.attempt = in.integer("attempt", 1, attempt_max).value_or(1);
   head.ci_run = in.text("ci_run");
   head.job = in.text("job");
   head.matrix = in.text("matrix");
