@@ -51,6 +51,7 @@ Action declare_show(CLI::App& app);
 Action declare_changepoints(CLI::App& app);
 Action declare_backtest(CLI::App& app);
 Action declare_policy(CLI::App& app);
+Action declare_replay(CLI::App& app);
 Action declare_metrics(CLI::App& app);
 
 }  // namespace traceweir::cli

@@ -17,6 +17,8 @@ boost::asio::awaitable<http::Response> finish_run(http::Request& request, Servic
 Result<http::Response> get_runs(const http::Request& request, Services& services);
 /// Errors: not_found, and those of authorize().
 Result<http::Response> get_run(const http::Request& request, Services& services);
+/// Errors: not_found, conflict (no verdict, or none that can be replayed), and those of authorize().
+Result<http::Response> get_replay(const http::Request& request, Services& services);
 /// Errors: not_found, bad_query, and those of authorize().
 Result<http::Response> get_trace(const http::Request& request, Services& services);
 
@@ -36,6 +38,8 @@ Result<http::Response> get_policy(const http::Request& request, Services& servic
 /// Errors: bad_policy, upload_too_large, and those of authorize().
 Result<http::Response> put_policy(const http::Request& request, const std::string& body, Services& services);
 
+/// Errors: bad_query (not a hash), not_found, and those of authorize().
+Result<http::Response> get_kept_policy(const http::Request& request, Services& services);
 /// Errors: bad_query (not a hash), hash_mismatch, bad_policy, and those of authorize().
 Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services);
 

@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::string_view toml_type = "application/toml";
 
+Result<std::string> hash_in(const http::Request& request) {
+  const std::string& hash = request.param("sha256");
+  if (hash::is_sha256(hash)) return hash;
+  return fail(ErrorCode::bad_query, "policy: expected 64 lower-case hex digits in the path");
+}
+
 }  // namespace
 
 /// GET /api/v1/projects/{project}/policy
@@ -36,14 +42,23 @@ Result<http::Response> put_policy(const http::Request& request, const std::strin
   return http::respond(http::Status::no_content, "", "");
 }
 
+/// GET /api/v1/projects/{project}/policies/{sha256}
+/// 200 the text that a run of the project was judged by, or that was sent for its uploads, as TOML
+Result<http::Response> get_kept_policy(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  TRACEWEIR_TRY(hash, hash_in(request));
+  TRACEWEIR_TRY(text, services.store.policy(caller.project.name, hash));
+  if (!text) return fail(ErrorCode::not_found, "there is no policy of this hash in this project");
+  return http::respond(http::Status::ok, toml_type, *text);
+}
+
 /// PUT /api/v1/projects/{project}/policies/{sha256}   body: TOML, named by its hash
 /// 204: uploads may refer to it by policy=
 Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::upload));
   TRACEWEIR_TRY_VOID(request.query.only({}));
-  const std::string& hash = request.param("sha256");
-  if (!hash::is_sha256(hash))
-    return fail(ErrorCode::bad_query, "policy: expected 64 lower-case hex digits in the path");
+  TRACEWEIR_TRY(hash, hash_in(request));
   if (hash != hash::sha256_hex(body))
     return fail(ErrorCode::hash_mismatch, "the text has the SHA-256 " + hash::sha256_hex(body));
   TRACEWEIR_TRY_VOID(gate::parse_policy(body));

@@ -6,6 +6,7 @@
 
 #include "server/http/problem.hpp"
 #include "server/store/run_group.hpp"
+#include "server/wire/judge_inputs.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -70,7 +71,7 @@ wire::RunDocument document_of(const store::RunRecord& run) {
   document.uploaded_at = run.head.received_at;
   document.environment = run.head.environment;
   document.ranks = ranks_of(run);
-  document.verdict_json = run.verdict_json;
+  document.verdict_json = wire::document_in(run.verdict_json);
   document.report_json = run.report_json;
   if (!run.error_code.empty()) document.error = error_of(run.error_code, run.error_message);
   return document;

@@ -6,6 +6,7 @@
 #include "server/api/handlers.hpp"
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
+#include "server/pipeline/replay.hpp"
 #include "server/wire/listing.hpp"
 #include "server/wire/url_text.hpp"
 
@@ -77,6 +78,16 @@ Result<http::Response> get_run(const http::Request& request, Services& services)
   TRACEWEIR_TRY_VOID(request.query.only({}));
   TRACEWEIR_TRY(run, find_run(request, services, caller));
   return http::respond(http::Status::ok, json_type, wire::to_json(document_of(run), wire::Detail::whole));
+}
+
+/// GET /api/v1/projects/{project}/runs/{run}/replay
+/// 200 whether the judge says the same again, and where not
+Result<http::Response> get_replay(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
+  TRACEWEIR_TRY_VOID(request.query.only({}));
+  TRACEWEIR_TRY(run, find_run(request, services, caller));
+  TRACEWEIR_TRY(document, pipeline::replay(services.store, run, services.build));
+  return http::respond(http::Status::ok, json_type, wire::to_json(document));
 }
 
 /// GET /api/v1/projects/{project}/runs/{run}/traces/{rank}

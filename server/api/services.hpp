@@ -45,6 +45,7 @@ struct Services {
   std::function<store::Timestamp()> now;
   std::function<std::string()> new_id;
   sandbox::Parts sandbox;  ///< what every analysing child is locked in with
+  std::string build{};     ///< of this service: whose verdicts are equal to the bit
 };
 
 /// A handler that blocks: it is run on a worker and answers there. Errors become problems.

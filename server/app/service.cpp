@@ -13,6 +13,7 @@
 #include "sandbox/sandbox.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
+#include "server/app/build_id.hpp"
 #include "server/app/first_token.hpp"
 #include "server/app/log.hpp"
 #include "server/app/periodic.hpp"
@@ -151,7 +152,8 @@ Result<void> serve(const Config& config) {
     log_run_error(run, error);
     if (error.code == ErrorCode::store_unavailable) store_was_away = true;
   };
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, &log_notice}, analysts,
+  const std::string build = build_id();
+  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, &log_notice, build}, analysts,
                           note_run_error);
   const EndOfWork end_of_work{analysis, analysts, workers};
 
@@ -160,7 +162,7 @@ Result<void> serve(const Config& config) {
     meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
     log_access(record);
   };
-  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid, sandbox};
+  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid, sandbox, build};
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http,
                                                 http::Router(api::routes(), services), spool::new_uuid, on_answer}));

@@ -77,8 +77,13 @@ Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& questi
   JudgedVerdict judged;
   judged.place = baseline.place;
   judged.verdict = gate::judge(samples.runs, baseline, question.policy);
-  judged.verdict.notes.insert(judged.verdict.notes.end(), samples.notes.begin(), samples.notes.end());
   judged.in_baseline = may_be_baseline(judged.verdict, judged.place);
+  judged.inputs = {"",
+                   question.report.analyzer_version,
+                   question.report.classifier,
+                   std::move(samples.runs),
+                   std::move(baseline),
+                   std::move(samples.notes)};
   return judged;
 }
 

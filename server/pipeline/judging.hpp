@@ -10,6 +10,7 @@
 #include "gate/policy.hpp"
 #include "gate/verdict.hpp"
 #include "server/store/store.hpp"
+#include "server/wire/judge_inputs.hpp"
 
 namespace traceweir::pipeline {
 
@@ -24,6 +25,7 @@ struct JudgedVerdict {
   gate::Verdict verdict;
   gate::Baseline::Place place = gate::Baseline::Place::elsewhere;
   bool in_baseline = false;  ///< whether later runs may be compared with this one
+  wire::JudgeInputs inputs;  ///< what the judge was given; its notes are not in the verdict yet
 };
 
 /// Errors: what the store says.

@@ -10,6 +10,7 @@
 #include "server/pipeline/comparable.hpp"
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
+#include "server/wire/judge_inputs.hpp"
 #include "server/wire/run_document.hpp"
 
 namespace traceweir::pipeline {
@@ -33,11 +34,25 @@ bool is_result(ErrorCode code) {
   return std::find(std::begin(results), std::end(results), code) != std::end(results);
 }
 
-/// The verdict as it is stored and answered, with what makes it replayable.
-std::string document_of(gate::Verdict verdict, const ChosenPolicy& chosen, const store::Project& project) {
-  verdict.notes.insert(verdict.notes.end(), chosen.notes.begin(), chosen.notes.end());
-  return wire::to_json(wire::VerdictDocument{std::move(verdict), std::string(store::word(project.mode)), chosen.source,
-                                             hash::sha256_hex(chosen.policy.text)});
+/// The verdict as it is stored: what is answered, and what it can be judged again from.
+std::string stored_verdict(const Stages& stages, const store::Project& project, const ChosenPolicy& chosen,
+                           JudgedVerdict judged) {
+  wire::JudgeInputs& inputs = judged.inputs;
+  inputs.build = stages.build;
+  inputs.notes.insert(inputs.notes.end(), chosen.notes.begin(), chosen.notes.end());
+  gate::Verdict& verdict = judged.verdict;
+  verdict.notes.insert(verdict.notes.end(), inputs.notes.begin(), inputs.notes.end());
+  const std::string document = wire::to_json(wire::VerdictDocument{
+      std::move(verdict), std::string(store::word(project.mode)), chosen.source, hash::sha256_hex(chosen.policy.text)});
+  return wire::stored_verdict(document, wire::to_json(wire::needed_by(chosen.policy, std::move(inputs))));
+}
+
+/// The policy's text stays to be had under its hash, whatever the project's policy becomes.
+Result<void> keep_policy(const Stages& stages, const store::Project& project, const gate::Policy& policy) {
+  const std::string sha256 = hash::sha256_hex(policy.text);
+  TRACEWEIR_TRY(kept, stages.store.policy(project.name, sha256));
+  if (kept) return {};
+  return stages.store.put_policy(project.name, sha256, policy.text, stages.now());
 }
 
 std::vector<std::pair<std::string, double>> values_of(const report::Report& report) {
@@ -126,6 +141,7 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
   // From here on nobody opens the uploads again, and nobody asks which format it was.
 
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
+  TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
   TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key}));
   // From here on nothing is decided any more; the rest records.
 
@@ -135,10 +151,10 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
   result.status = store::RunStatus::judged;
   result.outcome = judged.verdict.outcome;
   result.report_json = report::to_json(report);
-  result.verdict_json = document_of(judged.verdict, chosen, project);
   result.comparable_key = key;
   result.in_baseline = judged.in_baseline;
   result.values = values_of(report);
+  result.verdict_json = stored_verdict(stages, project, chosen, std::move(judged));
   return walked;
 }
 

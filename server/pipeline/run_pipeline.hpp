@@ -30,6 +30,7 @@ struct Stages {
   meters::Meters& meters;
   std::function<store::Timestamp()> now;
   OnNotice on_notice{};  ///< empty: nobody wants to know
+  std::string build{};   ///< of this service: whose verdicts are equal to the bit
 };
 
 /// How the traces of a run are read: what its uploads say, else what its policy says.

@@ -27,7 +27,7 @@ struct VerdictDocument {
 
 /// Shape: one JSON object on one line, keys in the order of the contract.
 std::string to_json(const VerdictDocument& document);
-/// Errors: bad_body, naming the key.
+/// Of a document, or of a verdict as it is stored (judge_inputs.hpp). Errors: bad_body, naming the key.
 Result<VerdictDocument> verdict_from_json(std::string_view text);
 /// The same of a parsed document. Errors: bad_body, naming the key.
 Result<VerdictDocument> verdict_of(const Json& json);
@@ -56,7 +56,7 @@ struct RunDocument {
   std::vector<std::string> warnings;
   std::optional<Error> error;     ///< of a rejected run
   std::optional<RunRanks> ranks;  ///< of a run of several uploads
-  std::string verdict_json;       ///< as stored; empty: none yet
+  std::string verdict_json;       ///< empty: none yet
   std::string report_json;        ///< as stored; empty: none, or left out (lists)
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "server/wire/json.hpp"
+#include "server/wire/judge_inputs.hpp"
 #include "server/wire/run_document.hpp"
 
 namespace traceweir::wire {
@@ -163,7 +164,7 @@ Result<VerdictDocument> verdict_of(const Json& json) {
 }
 
 Result<VerdictDocument> verdict_from_json(std::string_view text) {
-  TRACEWEIR_TRY(json, parse_json(text));
+  TRACEWEIR_TRY(json, parse_json(document_in(text)));
   return verdict_of(json);
 }
 
