@@ -53,5 +53,7 @@ Action declare_backtest(CLI::App& app);
 Action declare_policy(CLI::App& app);
 Action declare_replay(CLI::App& app);
 Action declare_metrics(CLI::App& app);
+Action declare_completion(CLI::App& app);
+Action declare_man(CLI::App& app);
 
 }  // namespace traceweir::cli

@@ -7,7 +7,9 @@
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
+#include "analyzer/report/report.hpp"
 #include "cli/command.hpp"
+#include "command_line/commands.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -23,6 +25,8 @@ constexpr Command table[] = {
     {"policy", "checks a policy and says in words what it does", &declare_policy},
     {"replay", "judges a stored run again, and says where the verdict differs", &declare_replay},
     {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},
+    {"completion", "the script that lets a shell complete command lines", &declare_completion},
+    {"man", "the pages of man(1)", &declare_man},
 };
 
 constexpr const char* footer = R"(Examples:
@@ -60,6 +64,14 @@ int unknown_command(std::string_view word) {
                    fmt::format("there is no command '{}'; there are: {} (--help says more)", clean_text(word), known)});
 }
 
+/// Values that help texts name by their kind.
+std::vector<command_line::Candidate> values_of(std::string_view kind) {
+  std::vector<command_line::Candidate> values;
+  if (kind != "METRIC") return values;
+  for (const MetricInfo& metric : report::catalog()) values.push_back({metric.id, std::string(metric.meaning)});
+  return values;
+}
+
 }  // namespace
 
 std::span<const Command> commands() { return table; }
@@ -86,6 +98,7 @@ int run_commands(int argc, char** argv) {
     Action action = command.declare(*sub);
     sub->callback([&chosen, action = std::move(action)] { chosen = action; });
   }
+  if (command_line::answer_completion(app, argc, argv, &values_of) == command_line::Asked::yes) return exit_done;
   if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) return unknown_command(argv[1]);
   try {
     app.parse(argc, argv);

@@ -75,6 +75,7 @@ void print_table() {
 Action declare_metrics(CLI::App& app) {
   const auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "as JSON");
+  app.footer("Examples:\n  traceweir metrics\n  traceweir metrics --json | jq '.[] | select(.unit == \"GB/s\")'");
   return [json] {
     if (*json)
       print_json();

@@ -56,7 +56,8 @@ Action declare_policy(CLI::App& app) {
   sub->add_option("FILE", options->file, "the policy (default: .traceweir.toml here or at the top of the work tree)");
   sub->add_flag("--json", options->json, "as JSON");
   app.require_subcommand(1);
-  app.footer(R"(Examples:
+  app.footer("Example:\n  traceweir policy check");
+  sub->footer(R"(Examples:
   traceweir policy check
   traceweir policy check ci/policy.toml --json
 

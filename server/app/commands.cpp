@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analyzer/core/version.hpp"
+#include "command_line/commands.hpp"
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
 #include "server/app/config.hpp"
@@ -137,13 +138,34 @@ void add_config_flags(CLI::App& app, Arguments& arguments) {
   }
 }
 
-using Command = Result<void> (*)(const Arguments&);
+using Command = std::function<Result<void>(const Arguments&)>;
+
+constexpr const char* token_create_footer = R"(Examples:
+  traceweird --data-dir ./data token create --project llama
+  traceweird --data-dir ./data token create --project llama --scope read --expires 2027-01-31 --note "dashboard on the wall")";
+
+constexpr const char* config_check_footer = R"(Examples:
+  traceweird --config /etc/traceweir/traceweird.toml config check
+  TRACEWEIR_UPLOAD_BYTES_MAX='8 GiB' traceweird config check)";
+
+struct ShellCommand {
+  const char* name;
+  const char* help;
+  command_line::Task (*declare)(CLI::App& app);
+};
+constexpr ShellCommand shell_commands[] = {
+    {"completion", "the script that lets a shell complete command lines", &command_line::declare_completion},
+    {"man", "the page of man(8)",
+     [](CLI::App& app) {
+       return command_line::declare_man(app, {"traceweird", "8", std::string(version)});
+     }},
+};
 
 /// Declares the commands; `chosen` is set to the one that was given.
 void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
   const auto command = [&chosen](CLI::App& parent, const char* name, const char* help, Command run) {
     CLI::App* sub = parent.add_subcommand(name, help);
-    sub->callback([&chosen, run] { chosen = run; });
+    sub->callback([&chosen, run = std::move(run)] { chosen = run; });
     sub->fallthrough();
     return sub;
   };
@@ -155,14 +177,24 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
   create->add_option("--scope", arguments.scopes, "upload, read, admin; separated by commas")->capture_default_str();
   create->add_option("--expires", arguments.expires, "date or time from which it is no longer valid");
   create->add_option("--note", arguments.note, "for the list");
-  command(*token, "list", "all tokens, without their secrets", &command_token_list);
-  command(*token, "revoke", "end a token at once", &command_token_revoke)
-      ->add_option("id", arguments.token_id)
-      ->required();
+  create->footer(token_create_footer);
+  command(*token, "list", "all tokens, without their secrets", &command_token_list)
+      ->footer("Example:\n  traceweird --data-dir ./data token list");
+  CLI::App* revoke = command(*token, "revoke", "end a token at once", &command_token_revoke);
+  revoke->add_option("ID", arguments.token_id, "the token's id, as the list shows it")->required();
+  revoke->footer("Example:\n  traceweird --data-dir ./data token revoke 0123456789abcdef");
+  token->footer("Examples:\n  traceweird token create --project llama\n  traceweird token list");
   CLI::App* config = app.add_subcommand("config", "the effective configuration");
   config->require_subcommand(1)->fallthrough();
-  command(*config, "check", "print every key with its value, or the first mistake", &command_config_check);
-  command(app, "migrate", "bring the store's schema up to date", &command_migrate);
+  command(*config, "check", "print every key with its value, or the first mistake", &command_config_check)
+      ->footer(config_check_footer);
+  config->footer("Example:\n  traceweird config check");
+  command(app, "migrate", "bring the store's schema up to date", &command_migrate)
+      ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml migrate");
+  for (const auto& [name, help, declare] : shell_commands) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([&chosen, task = declare(*sub)] { chosen = [task](const Arguments&) { return task(); }; });
+  }
 }
 
 constexpr const char* footer = R"(Without a command, the service runs in the foreground until SIGTERM.
@@ -190,6 +222,8 @@ int run_commands(int argc, char** argv) {
   Command command = &command_serve;
   add_config_flags(app, arguments);
   add_commands(app, arguments, command);
+  const auto no_values = [](std::string_view) { return std::vector<command_line::Candidate>{}; };
+  if (command_line::answer_completion(app, argc, argv, no_values) == command_line::Asked::yes) return 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
