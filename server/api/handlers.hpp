@@ -32,6 +32,9 @@ Result<http::Response> get_commit(const http::Request& request, Services& servic
 /// Errors: bad_query, and those of authorize().
 Result<http::Response> get_history(const http::Request& request, Services& services);
 
+/// Errors: bad_query, and those of authorize().
+Result<http::Response> get_badge(const http::Request& request, Services& services);
+
 // policy
 /// Errors: those of authorize().
 Result<http::Response> get_policy(const http::Request& request, Services& services);
