@@ -122,6 +122,7 @@ void Listener::Impl::begin_stop(std::chrono::milliseconds finish_time_max) {
   error_code ignored;
   acceptor.close(ignored);
   work.reset();
+  sessions.begin_stop();
   const auto left = sessions.all();
   for (const auto& session : left) session->begin_stop();
   if (left.empty()) return;

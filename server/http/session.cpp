@@ -81,23 +81,19 @@ Session::~Session() { set_.remove(*this); }
 
 void Session::begin_stop() {
   asio::post(strand_, [self = shared_from_this()] {
-    self->stopping_ = true;
     if (self->idle_) self->wire_.interrupt();
   });
 }
 
 void Session::close() {
-  asio::post(strand_, [self = shared_from_this()] {
-    self->stopping_ = true;
-    self->wire_.close();
-  });
+  asio::post(strand_, [self = shared_from_this()] { self->wire_.close(); });
 }
 
 asio::awaitable<void> Session::run() {
   const std::shared_ptr<Session> self = shared_from_this();
   try {
     Next next = Next::request;
-    while (next == Next::request && !stopping_) next = co_await serve_one();
+    while (next == Next::request && !set_.stopping()) next = co_await serve_one();
   } catch (const std::exception&) {
     // The last resort: no memory, or a log that throws. This connection ends, the service goes on.
   }
@@ -182,7 +178,7 @@ asio::awaitable<Session::Next> Session::serve(Head& head) {
   if (const auto* error = std::get_if<Error>(&response.body); error != nullptr && record_.error.empty())
     record_.error = text_of(*error);
   // A body that was not read to its end leaves the connection in the middle of it: the next request cannot be found.
-  const bool keep = head.keep_alive && body.complete() && !stopping_;
+  const bool keep = head.keep_alive && body.complete() && !set_.stopping();
   const ReplyFacts facts{request.id, request.verb, keep ? KeepAlive::yes : KeepAlive::no};
   Reply reply = make_reply(std::move(response), facts);
   const bool written = co_await write(reply);

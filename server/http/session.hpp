@@ -2,6 +2,7 @@
 // Not for: accepting (listener.hpp), routes.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -36,12 +37,18 @@ class SessionSet {
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const;
 
+  /// From here on no session takes a further request; those that are idle must be told by begin_stop. Set before any is
+  /// told, so that an answer written after the first of them has ended says that its connection ends, too.
+  void begin_stop() { stopping_ = true; }
+  [[nodiscard]] bool stopping() const { return stopping_; }
+
   /// Called with the removal of the last one, from the thread that removes it. Set it before there are any.
   std::function<void()> on_empty;
 
  private:
   mutable std::mutex mutex_;
   std::set<Session*> sessions_;
+  std::atomic<bool> stopping_ = false;
 };
 
 /// Shared by its coroutine and by calls from other threads that are on their way to its strand.
@@ -88,8 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::executor_work_guard<boost::asio::any_io_executor> work_;  ///< Listener::run waits for this session
   std::string remote_;
   Wire wire_;
-  bool idle_ = false;  ///< waits for the first byte of a request
-  bool stopping_ = false;
+  bool idle_ = false;    ///< waits for the first byte of a request
   AccessRecord record_;  ///< of the request in flight
   Wire::Clock::time_point begun_{};
 };
