@@ -13,6 +13,7 @@
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
 #include "server/app/config.hpp"
+#include "server/app/notices.hpp"
 #include "server/app/service.hpp"
 #include "server/app/stopper.hpp"
 #include "server/spool/file.hpp"
@@ -114,6 +115,7 @@ Result<void> command_config_check(const Arguments& arguments) {
   config.store = config.store_url();  // what is left open is shown as what it comes to
   TRACEWEIR_TRY(program, program_of(config));
   config.analysis_program = program.string();
+  TRACEWEIR_TRY_VOID(webhook_of(config));
   for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
   return {};
 }

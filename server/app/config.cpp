@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "server/app/config_values.hpp"
+#include "server/notify/poster.hpp"
 #include "server/store/store.hpp"
 #include "server/store/url.hpp"
 
@@ -88,6 +89,51 @@ ConfigKey store_key() {
             return {};
           },
           [](const Config& config) { return store::shown_url(config.store); }};
+}
+
+/// A webhook's path is often a secret, so only its host is shown.
+ConfigKey webhook_key() {
+  return {"webhook_url", "http:// or https:// URL that is told of failing runs of the baseline branch and of drift",
+          [](Config& config, std::string_view text) -> Result<void> {
+            if (!text.empty()) TRACEWEIR_TRY_VOID(notify::address_of(text));
+            config.webhook_url = text;
+            return {};
+          },
+          [](const Config& config) {
+            const auto address = notify::address_of(config.webhook_url);
+            return address ? address->shown() : std::string();
+          }};
+}
+
+ConfigKey public_url_key() {
+  return {"public_url", "where people reach the service, for links in notices; empty: links are paths",
+          [](Config& config, std::string_view text) -> Result<void> {
+            if (!text.empty()) TRACEWEIR_TRY_VOID(notify::address_of(text));
+            while (text.ends_with('/')) text.remove_suffix(1);
+            config.public_url = text;
+            return {};
+          },
+          [](const Config& config) { return config.public_url; }};
+}
+
+/// The keys of what is told to others.
+std::vector<ConfigKey> notice_keys() {
+  return {
+      public_url_key(),
+      webhook_key(),
+      text_key(
+          "webhook_secret_file", "file with the secret that notices are signed with, at least 16 bytes",
+          [](Config & c) -> auto& { return c.webhook_secret_file; }),
+      time_key(
+          "webhook_time_max", "one try to send a notice", [](Config & c) -> auto& { return c.webhook_time_max; },
+          Zero::refused),
+      time_key(
+          "webhook_pause", "before the second of five tries; doubled before each further one",
+          [](Config & c) -> auto& { return c.webhook_pause; }),
+      count_key(
+          "webhook_queue_max", "notices that wait; further ones are dropped", 1,
+          [](Config & c) -> auto& { return c.webhook_queue_max; }),
+  };
 }
 
 /// The keys of the service itself. The lambdas name the field; the makers above know how to read and show it (of a
@@ -184,6 +230,7 @@ std::vector<ConfigKey> connection_keys() {
 
 std::vector<ConfigKey> make_keys() {
   std::vector<ConfigKey> keys = service_keys();
+  for (ConfigKey key : notice_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : analysis_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : connection_keys()) keys.push_back(std::move(key));
   return keys;
@@ -196,8 +243,9 @@ std::string variable_of(std::string_view key) {
 }
 
 Error about(std::string_view where, std::string_view key, std::string_view value, const Error& error) {
-  // Why: what is wrong with a store's address may be its password.
-  if (key == "store" || key == variable_of("store"))
+  // Why: what is wrong with such an address may be its secret.
+  const auto is = [key](std::string_view name) { return key == name || key == variable_of(name); };
+  if (is("store") || is("webhook_url"))
     return Error{ErrorCode::bad_config, fmt::format("{}{}: {}", where, key, error.message)};
   return Error{ErrorCode::bad_config, fmt::format("{}{} = '{}': {}", where, key, value, error.message)};
 }
@@ -254,6 +302,9 @@ Result<Config> load_config(const ConfigSource& source) {
   for (const auto& [key, value] : source.flags) TRACEWEIR_TRY_VOID(set(config, key, value, "--"));
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   static_cast<void>(endpoint);
+  if (!config.webhook_url.empty() && config.webhook_secret_file.empty())
+    return fail(ErrorCode::bad_config,
+                "webhook_secret_file: missing: notices are signed, so webhook_url needs a secret");
   return config;
 }
 

@@ -38,6 +38,11 @@ struct Config {
   std::chrono::seconds stop_time_max{20};
   std::chrono::milliseconds resume_pause{30'000};
   std::chrono::seconds run_complete_time_max{30 * 60};
+  std::string public_url;                              ///< in front of links; empty: links are paths
+  std::string webhook_url, webhook_secret_file;        ///< empty: nobody is told
+  std::chrono::milliseconds webhook_time_max{10'000};  ///< of one try
+  std::chrono::milliseconds webhook_pause{1'000};
+  std::size_t webhook_queue_max = 256;
 
   http::HttpLimits http;
   spool::SpoolLimits spool;

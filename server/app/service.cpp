@@ -16,6 +16,7 @@
 #include "server/app/build_id.hpp"
 #include "server/app/first_token.hpp"
 #include "server/app/log.hpp"
+#include "server/app/notices.hpp"
 #include "server/app/periodic.hpp"
 #include "server/app/resumer.hpp"
 #include "server/app/stopper.hpp"
@@ -102,16 +103,19 @@ std::chrono::milliseconds analysis_grace(std::chrono::milliseconds stop_time_max
   return stop_time_max - std::min(stop_time_max / 4, std::chrono::milliseconds{1000});
 }
 
-void log_notice(const pipeline::Notice& notice) {
-  log(LogLevel::warning, "notice",
-      {{"kind", std::string(word(notice.kind))},
-       {"project", notice.project},
-       {"workload", notice.workload},
-       {"branch", notice.branch},
-       {"run", notice.run},
-       {"commit", notice.commit},
-       {"metric", notice.metric},
-       {"sentence", notice.sentence}});
+/// Errors: those of make_first_token().
+Result<void> make_admin_token(store::Store& store, const std::string& path) {
+  TRACEWEIR_TRY(made, make_first_token(store, path, now()));
+  if (made) log(LogLevel::info, "admin_token_written", {{"path", path}});
+  return {};
+}
+
+void log_start(const Config& config, const std::string& listen, const sandbox::Parts& sandbox) {
+  log(LogLevel::info, "started",
+      {{"version", version},
+       {"listen", listen},
+       {"data_dir", config.data_dir},
+       {"sandbox", sandbox::describe(sandbox)}});
 }
 
 void log_run_error(const std::string& run, const Error& error) {
@@ -136,15 +140,16 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(blobs, spool::BlobStore::open(config.data_dir));
   TRACEWEIR_TRY_VOID(
       sweep(spool, blobs, *store, std::chrono::seconds{0}));  // the store is ours alone: nobody is writing
-  const std::string token_path = config.data_dir + "/admin-token";
-  TRACEWEIR_TRY(made, make_first_token(*store, token_path, now()));
-  if (made) log(LogLevel::info, "admin_token_written", {{"path", token_path}});
+  TRACEWEIR_TRY_VOID(make_admin_token(*store, config.data_dir + "/admin-token"));
   meters::Meters meters;
 
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
   TRACEWEIR_TRY(program, program_of(config));
   analysis::Analysis analysis(program, config.analysis, config.data_dir + "/spool/scratch");
   TRACEWEIR_TRY(sandbox, settle_sandbox(analysis, config.sandbox));
+  TRACEWEIR_TRY(webhook, webhook_of(config));
+  Notices notices(std::move(webhook), config.public_url, meters);
+  const auto on_notice = [&notices](const pipeline::Notice& notice) { notices.tell(notice); };
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
   std::atomic<bool> store_was_away = false;
@@ -153,7 +158,7 @@ Result<void> serve(const Config& config) {
     if (error.code == ErrorCode::store_unavailable) store_was_away = true;
   };
   const std::string build = build_id();
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, &log_notice, build}, analysts,
+  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, on_notice, build}, analysts,
                           note_run_error);
   const EndOfWork end_of_work{analysis, analysts, workers};
 
@@ -166,11 +171,7 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http,
                                                 http::Router(api::routes(), services), spool::new_uuid, on_answer}));
-  log(LogLevel::info, "started",
-      {{"version", version},
-       {"listen", fmt::format("{}:{}", endpoint.address, listener.port())},
-       {"data_dir", config.data_dir},
-       {"sandbox", sandbox::describe(sandbox)}});
+  log_start(config, fmt::format("{}:{}", endpoint.address, listener.port()), sandbox);
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
   //    unfinished in the store and are taken up at the next start.
@@ -185,6 +186,7 @@ Result<void> serve(const Config& config) {
     listener.run(network_threads);
   }
   end_of_work.end();  // before the listener goes: what a worker still holds belongs to the listener's threads
+  notices.stop();
   log(LogLevel::info, "stopped");
   return {};
 }

@@ -79,6 +79,8 @@ struct Meters::Impl {
   Family<Counter>& runs = counter(registry, "traceweir_runs_total", "Runs that got a result: an outcome, or rejected.");
   Family<Counter>& run_errors =
       counter(registry, "traceweir_run_errors_total", "Tries that failed for the service's own reasons.");
+  Family<Counter>& notices =
+      counter(registry, "traceweir_notices_total", "Notices to the webhook, by what became of them.");
   Histogram& run_durations =
       histogram(registry, "traceweir_run_duration_seconds", "From the queue to the result: analysis and judgement.")
           .Add({}, second_buckets);
@@ -92,6 +94,7 @@ struct Meters::Impl {
         .Set(1);
     // Series that exist from the start make rates right from the first event.
     for (const char* result : {"pass", "warn", "inconclusive", "fail", "rejected"}) runs.Add({{"result", result}});
+    for (const char* result : {"sent", "retried", "failed", "dropped"}) notices.Add({{"result", result}});
   }
 };
 
@@ -111,6 +114,8 @@ void Meters::request(const RequestSeen& seen) {
 void Meters::run(std::string_view result) { impl_->runs.Add({{"result", std::string(result)}}).Increment(); }
 
 void Meters::run_error(std::string_view code) { impl_->run_errors.Add({{"code", std::string(code)}}).Increment(); }
+
+void Meters::notice(std::string_view result) { impl_->notices.Add({{"result", std::string(result)}}).Increment(); }
 
 void Meters::run_duration(std::chrono::nanoseconds duration) { impl_->run_durations.Observe(seconds(duration)); }
 

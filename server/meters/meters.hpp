@@ -43,6 +43,9 @@ class Meters {
   /// A run that could not be finished for the service's own reasons, by the error's word.
   void run_error(std::string_view code);
 
+  /// What became of a notice to others, or of a try to send it: a word of notify::Delivery.
+  void notice(std::string_view result);
+
   /// How long a run took from the queue to its result.
   void run_duration(std::chrono::nanoseconds duration);
 

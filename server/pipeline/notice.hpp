@@ -18,6 +18,7 @@ struct Notice {
   std::string run, commit;  ///< the run that failed; of a drift, the first of the new level
   std::string metric;       ///< empty: of no single metric
   std::string sentence;     ///< for a person
+  bool observe = false;     ///< the project only observes: nothing is blocked
 };
 std::string_view word(Notice::Kind kind);
 

@@ -121,8 +121,8 @@ std::optional<Notice> failure_of(const store::RunHead& head, const JudgedVerdict
   const bool on_branch = judged.place == gate::Baseline::Place::baseline_branch;
   if (!on_branch || verdict.outcome != gate::Outcome::fail) return std::nullopt;
   const std::string metric = verdict.rules.empty() ? "" : verdict.rules.front().metric;
-  return Notice{Notice::Kind::failed, head.project, head.workload,  head.branch, head.id,
-                head.commit,          metric,       verdict.summary};
+  return Notice{Notice::Kind::failed, head.project, head.workload,   head.branch, head.id,
+                head.commit,          metric,       verdict.summary, false};
 }
 
 /// What is to be stored of a run, and who is to be told once it is.
@@ -234,7 +234,10 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   walked->result.finished_at = stages.now();
   TRACEWEIR_TRY_VOID(finish(stages, walked->result));
   if (stages.on_notice)
-    for (const Notice& notice : walked->notices) stages.on_notice(notice);
+    for (Notice& notice : walked->notices) {
+      notice.observe = project->mode == store::Mode::observe;
+      stages.on_notice(notice);
+    }
   return {};
 }
 
