@@ -44,6 +44,7 @@ int exit_code_of(ErrorCode code);
 
 // one file each
 Action declare_analyze(CLI::App& app);
+Action declare_compare(CLI::App& app);
 Action declare_gate(CLI::App& app);
 Action declare_history(CLI::App& app);
 Action declare_runs(CLI::App& app);

@@ -17,6 +17,7 @@ namespace {
 constexpr Command table[] = {
     {"analyze", "measure traces here, without a service", &declare_analyze},
     {"gate", "the CI step: upload a trace, wait for the verdict, exit by it", &declare_gate},
+    {"compare", "two traces or runs: what changed, and why", &declare_compare},
     {"history", "a metric over the commits of a branch", &declare_history},
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
@@ -32,6 +33,7 @@ constexpr Command table[] = {
 constexpr const char* footer = R"(Examples:
   traceweir analyze trace.json.gz
   traceweir gate report.sqlite --project llama --workload ddp-8gpu --branch main
+  traceweir compare before.json.gz after.json.gz
   traceweir history gpu.utilization --project llama --branch main
 
 The service is found by TRACEWEIR_URL, the token by TRACEWEIR_TOKEN.

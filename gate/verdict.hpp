@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/core/metric.hpp"
+#include "gate/explanation.hpp"
 #include "gate/policy.hpp"
 
 namespace traceweir::gate {
@@ -90,6 +91,11 @@ struct Verdict {
   std::string ancestry;            ///< `known`, `unknown`, `none`
   std::vector<std::string> notes;  ///< sentences about where the baseline came from
   std::vector<std::string> baseline_runs;
+  // Why, where something is worse (server/pipeline asks explain.hpp for it; the judge leaves these empty).
+  std::vector<Explanation> explanations;           ///< worst rule first
+  std::vector<std::string> facts;                  ///< sentences beside them
+  std::optional<WorkloadChange> workload_changed;  ///< these numbers are of another program
+  std::optional<Cost> cost;                        ///< where the policy has a price
 };
 
 /// Exit code of the client for a verdict. Source: spec of the gate, section 1. `strict`: learning counts as

@@ -88,6 +88,16 @@ struct CollectiveRow {
   std::string dtype;
 };
 
+/// What matched calls of one kind and message size took, over the ranks of a run. bytes 0: unknown.
+struct MatchedRow {
+  timeline::Collective kind;
+  std::int64_t bytes;
+  std::int64_t matched;  ///< calls that all their ranks have
+  Nanos transfer;        ///< sum over them of the minimum over the ranks
+  std::int64_t calls;    ///< each rank's own part in them
+  Nanos total;           ///< sum of the durations of those
+};
+
 /// A user's phase inside steps. `gpu`: duration of the work that it launched (union over devices).
 struct PhaseRow {
   std::string name;
@@ -119,6 +129,7 @@ struct CommCall {
   timeline::Collective kind;
   bool in_window = false;
   std::uint32_t group = 0;  ///< index in RankShare::groups
+  std::int64_t bytes = 0;   ///< message size; 0: unknown
   std::optional<std::int64_t> sequence;
   Nanos duration{};
   Nanos compute_before{};  ///< compute on its device since the call before it ended, inside the window

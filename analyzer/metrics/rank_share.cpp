@@ -51,6 +51,7 @@ RankShare share_of(const RankView& view, const RankMeasures& measures, std::int6
     share.calls.push_back({.kind = work.collective,
                            .in_window = view.window && view.window->span.contains(work.begin),
                            .group = group_index(message == nullptr ? std::string_view() : message->group),
+                           .bytes = message == nullptr ? 0 : message->bytes,
                            .sequence = message == nullptr ? std::nullopt : message->sequence,
                            .duration = work.end - work.begin,
                            .compute_before = compute.before(work)});

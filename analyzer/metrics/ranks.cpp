@@ -109,10 +109,15 @@ void add_match(RunMatches& matches, const Group& group, const Calls& matched) {
   ++kind.matched;
   ++matches.matched;
   if (const auto last = last_to_arrive(matched)) ++matches.last_to_arrive[group[*last].rank];
+  SizeMatches& size = matches.sizes[{shortest->kind, matched.front()->bytes}];
+  ++size.matched;
+  size.calls += static_cast<std::int64_t>(matched.size());
   kind.transfer.add(shortest->duration.count());
+  size.transfer.add(shortest->duration.count());
   for (std::size_t i = 0; i < group.size(); ++i) {
     kind.own[group[i].rank].add(matched[i]->duration.count());
     kind.own_transfer[group[i].rank].add(shortest->duration.count());
+    size.own.add(matched[i]->duration.count());
   }
 }
 
@@ -272,6 +277,16 @@ RunMatches match_calls(std::span<const RankShare> ranks) {
       if (call.in_window) matches.kinds[static_cast<std::size_t>(call.kind)].seen = true;
   for (auto& [name, group] : groups_of(ranks)) add_group(matches, group);
   return matches;
+}
+
+std::vector<MatchedRow> matched_rows(const RunMatches& matches) {
+  std::vector<MatchedRow> rows;
+  for (const auto& [key, size] : matches.sizes)
+    rows.push_back({key.first, key.second, size.matched, Nanos{size.transfer.clamped()}, size.calls,
+                    Nanos{size.own.clamped()}});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const MatchedRow& a, const MatchedRow& b) { return a.total > b.total; });
+  return rows;
 }
 
 RunValue kind_transfer_mean(const RunView& run, Collective kind) {

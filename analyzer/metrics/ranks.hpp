@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/metrics/measure.hpp"
@@ -23,8 +25,16 @@ struct KindMatches {
   bool seen = false;              ///< any rank has calls of this kind in its window
   bool unmatched = false;         ///< a group with calls of this kind could not be matched
 };
+/// The same of one message size. Units: ns.
+struct SizeMatches {
+  std::int64_t matched = 0;
+  Sum transfer;
+  std::int64_t calls = 0;  ///< of all ranks
+  Sum own;                 ///< their durations
+};
 struct RunMatches {
   std::array<KindMatches, std::size(timeline::collectives)> kinds;  ///< by Collective
+  std::map<std::pair<timeline::Collective, std::int64_t>, SizeMatches> sizes;  ///< by kind and bytes
   std::int64_t matched = 0;                                         ///< of all kinds
   /// Per rank of the run: matched calls that were the shortest there, after the longest compute. Ties are nobody's.
   std::vector<std::int64_t> last_to_arrive;
@@ -37,6 +47,9 @@ struct RunMatches {
 /// without a group are one group of all ranks. A group that is seen on one rank only is not matched.
 /// Cost: O(calls log calls).
 RunMatches match_calls(std::span<const RankShare> ranks);
+
+/// The matched calls by kind and message size, those that took longest first.
+std::vector<MatchedRow> matched_rows(const RunMatches& matches);
 
 /// The ranks of a run. Outlived by them.
 struct RunView {

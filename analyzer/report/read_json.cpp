@@ -212,6 +212,17 @@ metrics::CollectiveRow collective_of(const Node& node) {
           .dtype = node["dtype"].text_or_null()};
 }
 
+metrics::MatchedRow matched_of(const Node& node) {
+  metrics::MatchedRow out{.kind = node["kind"].word(&timeline::collective_of),
+                          .bytes = node["bytes"].amount_or_null(),
+                          .matched = node["matched"].amount(),
+                          .transfer = nanos(node["transfer_ns"]),
+                          .calls = node["calls"].amount(),
+                          .total = nanos(node["total_ns"])};
+  if (out.matched == 0 || out.calls < out.matched) node["matched"].fail("no number of matched calls");
+  return out;
+}
+
 metrics::PhaseRow phase_of(const Node& node) {
   return {.name = node["name"].text(),
           .count = node["count"].amount(),
@@ -293,6 +304,7 @@ Report report_of(const Node& node) {
     once(metrics_seen, row, measurement.mean.metric);
     return measurement;
   });
+  if (!run["collectives"].is_null()) read_rows(run["collectives"], out.collectives, &matched_of);
   read_rows(run["findings"], out.findings, &finding_of);
   return out;
 }

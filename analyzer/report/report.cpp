@@ -14,6 +14,7 @@
 #include "analyzer/findings/run_advice.hpp"
 #include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/rank_view.hpp"
+#include "analyzer/metrics/ranks.hpp"
 #include "analyzer/report/rest.hpp"
 
 namespace traceweir::report {
@@ -129,6 +130,7 @@ Result<Report> report_of_ranks(std::vector<MeasuredRank> ranks) {
   }
   const metrics::RunView run{shares, metrics::match_calls(shares)};
   report.measurements = metrics::measure_matched(run);
+  report.collectives = metrics::matched_rows(run.matches);
   report.findings = findings::find_in_run(run, report.measurements);
   fit(report);
   return report;

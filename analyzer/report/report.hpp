@@ -78,6 +78,7 @@ struct Report {
   int classifier = 0;
   std::vector<RankReport> ranks;                      ///< by rank
   std::vector<metrics::RunMeasurement> measurements;  ///< of the run
+  std::vector<metrics::MatchedRow> collectives;       ///< calls that several ranks have in common; empty: none
   std::vector<Finding> findings;                      ///< of the run (not of one rank)
 };
 

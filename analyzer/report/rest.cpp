@@ -175,8 +175,28 @@ void cut_lists(RankReport& rank, const ListLimits& limits) {
   if (rank.environment.gpus.size() > devices_listed_max) rank.environment.gpus.resize(devices_listed_max);
 }
 
+void cut_matched(std::vector<metrics::MatchedRow>& rows, std::size_t limit) {
+  const auto middle = std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return row.bytes != 0; });
+  if (static_cast<std::size_t>(middle - rows.begin()) <= limit) return;
+  std::stable_sort(rows.begin(), middle, [](const auto& a, const auto& b) { return a.total > b.total; });
+  std::vector<metrics::MatchedRow> kept(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(limit));
+  std::map<timeline::Collective, metrics::MatchedRow> unsized;
+  for (std::size_t i = limit; i < rows.size(); ++i) {
+    const auto [rest, added] = unsized.try_emplace(rows[i].kind, rows[i]);
+    rest->second.bytes = 0;
+    if (added) continue;
+    rest->second.matched += rows[i].matched;
+    rest->second.calls += rows[i].calls;
+    rest->second.transfer = sum_of(rest->second.transfer, rows[i].transfer);
+    rest->second.total = sum_of(rest->second.total, rows[i].total);
+  }
+  for (const auto& [kind, row] : unsized) kept.push_back(row);
+  rows = std::move(kept);
+}
+
 void fit(Report& report) {
   ListLimits limits = first_limits(report.ranks.size());
+  cut_matched(report.collectives, limits.collectives);
   for (RankReport& rank : report.ranks) cut_lists(rank, limits);
   while (to_json(report).size() > report_bytes_for(report.ranks.size()) && !at_the_end(limits)) {
     limits = smaller(limits);

@@ -36,6 +36,9 @@ inline constexpr std::size_t devices_listed_max = 64;
 /// steps:            every n-th is kept, evenly; the first always.
 void cut_lists(RankReport& rank, const ListLimits& limits);
 
+/// Matched calls of the run: as a rank's collectives.
+void cut_matched(std::vector<metrics::MatchedRow>& rows, std::size_t limit);
+
 /// Cuts the lists of all ranks evenly (more than 8 ranks share what 8 have) until the report fits into
 /// report_bytes_for(ranks), or nothing is left to cut.
 void fit(Report& report);

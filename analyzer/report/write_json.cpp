@@ -146,6 +146,12 @@ Json json_of(const metrics::CollectiveRow& row) {
           {"dtype", known(row.dtype)}};
 }
 
+Json json_of(const metrics::MatchedRow& row) {
+  return {{"kind", word(row.kind)},   {"bytes", known(row.bytes)},
+          {"matched", row.matched},   {"transfer_ns", row.transfer.count()},
+          {"calls", row.calls},       {"total_ns", row.total.count()}};
+}
+
 Json json_of(const metrics::PhaseRow& phase) {
   return {{"name", phase.name}, {"count", phase.count}, {"host_ns", phase.host.count()}, {"gpu_ns", phase.gpu.count()}};
 }
@@ -207,7 +213,9 @@ Json head_of(const Report& report) {
 }
 
 Json run_of(const Report& report) {
-  return {{"measurements", list_of(report.measurements)}, {"findings", list_of(report.findings)}};
+  return {{"measurements", list_of(report.measurements)},
+          {"collectives", list_of(report.collectives)},
+          {"findings", list_of(report.findings)}};
 }
 
 std::string indented(const Report& report, int indent) {

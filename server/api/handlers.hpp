@@ -35,6 +35,9 @@ Result<http::Response> get_history(const http::Request& request, Services& servi
 /// Errors: bad_query, and those of authorize().
 Result<http::Response> get_badge(const http::Request& request, Services& services);
 
+/// Errors: bad_query, not_found, conflict (a run without a report), and those of authorize().
+Result<http::Response> get_comparison(const http::Request& request, Services& services);
+
 // policy
 /// Errors: those of authorize().
 Result<http::Response> get_policy(const http::Request& request, Services& services);

@@ -25,6 +25,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/api/v1/projects/{project}/commits/{sha}", &on_worker<&get_commit>},
     {Verb::get, "/api/v1/projects/{project}/history", &on_worker<&get_history>},
     {Verb::get, "/api/v1/projects/{project}/badge.svg", &on_worker<&get_badge>},
+    {Verb::get, "/api/v1/projects/{project}/compare", &on_worker<&get_comparison>},
     {Verb::get, "/api/v1/projects/{project}/policy", &on_worker<&get_policy>},
     {Verb::put, "/api/v1/projects/{project}/policy", &on_worker_with_body<&admits<Right::admin>, &put_policy>},
     {Verb::get, "/api/v1/projects/{project}/policies/{sha256}", &on_worker<&get_kept_policy>},

@@ -8,6 +8,7 @@
 
 #include "server/hash/sha256.hpp"
 #include "server/pipeline/comparable.hpp"
+#include "server/pipeline/explanation.hpp"
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
 #include "server/wire/judge_inputs.hpp"
@@ -143,6 +144,8 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
   TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
   TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key}));
+  TRACEWEIR_TRY_VOID(
+      explain(stages.store, project.name, report, judged.inputs.baseline, chosen.policy, judged.verdict));
   // From here on nothing is decided any more; the rest records.
 
   Walked walked;

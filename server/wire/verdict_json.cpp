@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "server/wire/explanation_json.hpp"
 #include "server/wire/json.hpp"
 #include "server/wire/judge_inputs.hpp"
 #include "server/wire/run_document.hpp"
@@ -134,7 +135,11 @@ std::string to_json(const VerdictDocument& document) {
                      {"notes", verdict.notes},
                      {"policy_source", document.policy_source},
                      {"policy_sha256", document.policy_sha256},
-                     {"baseline_runs", verdict.baseline_runs}};
+                     {"baseline_runs", verdict.baseline_runs},
+                     {"explanations", json_of(verdict.explanations)},
+                     {"facts", verdict.facts},
+                     {"workload_changed", json_of(verdict.workload_changed)},
+                     {"cost", json_of(verdict.cost)}};
   return dump(json);
 }
 
@@ -160,6 +165,11 @@ Result<VerdictDocument> verdict_of(const Json& json) {
     }
   }
   if (in.error()) return tl::unexpected(*in.error());
+  TRACEWEIR_TRY(explained, explained_of(json));
+  verdict.explanations = std::move(explained.explanations);
+  verdict.facts = std::move(explained.facts);
+  verdict.workload_changed = std::move(explained.workload_changed);
+  verdict.cost = std::move(explained.cost);
   return document;
 }
 

@@ -20,8 +20,12 @@ struct Job {
   double noise_percent = 2;  ///< durations vary by at most this much, evenly
 
   // What goes wrong.
-  Ns loader_stall = 0;          ///< added to the data loading of every step
-  double kernel_factor = 1;     ///< multiplies the durations of compute kernels
+  Ns loader_stall = 0;            ///< added to the data loading of every step
+  double kernel_factor = 1;       ///< multiplies the durations of compute kernels
+  double slow_kernel_factor = 1;  ///< of flash_fwd_kernel alone
+  int slow_rank = -1;             ///< whose kernels take slow_rank_factor times as long; -1: none
+  double slow_rank_factor = 1;
+  int extra_kernels = 0;        ///< launches per forward pass of a kernel that the healthy job does not have
   double allreduce_factor = 1;  ///< multiplies the transfer times of all-reduces
   int extra_syncs = 0;          ///< device synchronisations inside each forward pass
   HostMemory host_memory = HostMemory::pinned;

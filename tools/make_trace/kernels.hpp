@@ -31,6 +31,15 @@ inline constexpr Kernel forward_kernels[] = {
      "vectorized_elementwise_kernel", 90'000},
 };
 
+/// Of forward_kernels the one that Job::slow_kernel_factor is about.
+inline constexpr std::string_view slow_kernel = "flash_fwd_kernel";
+
+/// The kernel of Job::extra_kernels.
+inline constexpr Kernel extra_kernel = {
+    "void at::native::(anonymous namespace)::fused_dropout_kernel<float, float, unsigned int, 1, 4, "
+    "bool>(at::cuda::detail::TensorInfo<float const, unsigned int>, float, at::PhiloxCudaState)",
+    "fused_dropout_kernel", 160'000};
+
 inline constexpr Kernel backward_kernels[] = {
     {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8, cutlass::bfloat16_t>, "
      "false, true>(Flash_bwd_params)",
@@ -56,9 +65,9 @@ inline constexpr Kernel optimizer_kernels[] = {
 inline constexpr Kernel allreduce_kernel = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                                             "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0};
 
-inline constexpr Kernel all_kernels[] = {forward_kernels[0],  forward_kernels[1],   forward_kernels[2],
-                                         forward_kernels[3],  backward_kernels[0],  backward_kernels[1],
-                                         backward_kernels[2], optimizer_kernels[0], allreduce_kernel};
+inline constexpr Kernel all_kernels[] = {
+    forward_kernels[0],  forward_kernels[1],  forward_kernels[2],   forward_kernels[3], backward_kernels[0],
+    backward_kernels[1], backward_kernels[2], optimizer_kernels[0], allreduce_kernel,   extra_kernel};
 
 /// Shape: never empty; a kernel that the table lacks keeps its name.
 constexpr std::string_view short_name_of(std::string_view name) {

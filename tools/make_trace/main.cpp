@@ -70,6 +70,19 @@ void add_options(CLI::App& app, Request& request) {
       ->check(CLI::Range(0.001, 1e4));
   app.add_option("--slow-kernel", request.job.kernel_factor, "factor on the time of compute kernels")
       ->check(CLI::Range(0.001, 1e4));
+  app.add_option("--slow-one-kernel", request.job.slow_kernel_factor, "factor on the time of flash_fwd_kernel alone")
+      ->check(CLI::Range(0.001, 1e4));
+  app.add_option("--slow-rank", request.job.slow_rank, "the rank whose kernels take longer")
+      ->check(CLI::Range(0, 1'023));
+  app.add_option("--slow-rank-factor", request.job.slow_rank_factor, "factor on them")->check(CLI::Range(0.001, 1e4));
+  app.add_option("--extra-kernels", request.job.extra_kernels, "launches per step of a kernel that is not there else")
+      ->check(CLI::Range(0, 1'000));
+  app.add_option("--buckets", request.job.buckets, "all-reduces per step, among which the gradients are divided")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  app.add_option("--host-time", request.job.python_time, "nanoseconds of the host between two calls")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
   app.add_flag("--extra-sync", request.extra_sync, "synchronise the device inside the forward pass");
   app.add_flag("--pageable", request.pageable, "copy batches from pageable memory");
   app.add_flag("--gzip", request.gzip, "compress the file");

@@ -111,7 +111,9 @@ Call& Process::call(Api api, Ns time) {
 void Process::launch(const Kernel& kernel) {
   const Call& launched = call(launch_kernel, job_.launch_time);
   const Ns begin = std::max(compute_free_, launched.end + job_.launch_latency);
-  const Ns end = begin + scaled(noisy(kernel.time), job_.kernel_factor);
+  const double own = kernel.short_name == slow_kernel ? job_.slow_kernel_factor : 1;
+  const double rank = rank_.rank == job_.slow_rank ? job_.slow_rank_factor : 1;
+  const Ns end = begin + scaled(noisy(kernel.time), job_.kernel_factor * own * rank);
   rank_.work.push_back({.begin = begin,
                         .end = end,
                         .kind = WorkKind::compute,
@@ -169,6 +171,7 @@ void Process::forward() {
     const int due = job_.extra_syncs * (i + 1) / job_.forward_kernels;
     for (; synced < due; ++synced) wait_for_gpu(device_synchronize);
   }
+  for (int i = 0; i < job_.extra_kernels; ++i) launch(extra_kernel);
 }
 
 void Process::backward_share(int bucket) {
