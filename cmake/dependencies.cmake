@@ -33,6 +33,7 @@ find_package(spdlog 1.10 REQUIRED)
 find_package(prometheus-cpp REQUIRED) # 1.0; the package says no version
 # CLI11: command lines with help texts.
 find_package(CLI11 2.1 REQUIRED)
+# Node >= 18 and npm: the dashboard, bundled at build time (embed_web.cmake); its few packages and why: server/web/package.json.
 # doctest: all C++ tests; rapidcheck: property tests.
 if(TRACEWEIR_TESTS)
   find_package(doctest 2.4 REQUIRED)

@@ -13,7 +13,7 @@ import sys
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 FOLDERS = ["analyzer", "gate", "server", "cli", "tools", "tests", "ci-templates"]
-SUFFIXES = {".cpp", ".hpp", ".py", ".sh"}
+SUFFIXES = {".cpp", ".hpp", ".py", ".sh", ".ts", ".tsx", ".mjs", ".css"}
 
 # Comments, raw strings, strings, characters, preprocessor lines (with continuations).
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'

@@ -131,6 +131,9 @@ show_urls() {
   local query='history?metric=gpu.utilization&branch=main&workload=ddp-kineto'
   say
   if [ "$keep" = yes ]; then say 'To look at:'; else say 'To look at, with the service left running by ./dev demo --keep:'; fi
+  say "  $TRACEWEIR_URL/  the dashboard; this project needs no token to be read"
+  say "  $TRACEWEIR_URL/projects/$project?workload=ddp-kineto  its history"
+  say "  $TRACEWEIR_URL/analyze  drop a trace there, for example one of ${home#"$PWD"/}; it asks for the token below"
   say "  $TRACEWEIR_URL/api/v1/projects/$project/runs"
   say "  $TRACEWEIR_URL/api/v1/projects/$project/$query"
   say "  $TRACEWEIR_URL/api/v1/projects/$project/commits/$1"

@@ -15,17 +15,6 @@ bool is_live(const store::Token& token, store::Timestamp now) {
   return !token.revoked_at && (!token.expires_at || now < *token.expires_at);
 }
 
-/// The stored token of the request; nothing when none was sent.
-Result<std::optional<store::Token>> token_in(const http::Request& request, Services& services) {
-  TRACEWEIR_TRY(text, request.bearer_token());
-  if (!text) return std::optional<store::Token>{};
-  const auto token = token_of(*text);
-  if (!token) return not_let_in();
-  TRACEWEIR_TRY(stored, services.store.token(token->id));
-  if (!stored || !secret_matches(*token, *stored) || !is_live(*stored, services.now())) return not_let_in();
-  return stored;
-}
-
 struct RightRow {
   Right right;
   std::string_view word;
@@ -43,9 +32,19 @@ Result<void> check_scope(const store::Token& token, Right right) {
 
 }  // namespace
 
+Result<std::optional<store::Token>> authenticate(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(text, request.bearer_token());
+  if (!text) return std::optional<store::Token>{};
+  const auto token = token_of(*text);
+  if (!token) return not_let_in();
+  TRACEWEIR_TRY(stored, services.store.token(token->id));
+  if (!stored || !secret_matches(*token, *stored) || !is_live(*stored, services.now())) return not_let_in();
+  return stored;
+}
+
 Result<Caller> authorize(const http::Request& request, Services& services, Right right) {
   const std::string& name = request.param("project");
-  TRACEWEIR_TRY(token, token_in(request, services));
+  TRACEWEIR_TRY(token, authenticate(request, services));
   TRACEWEIR_TRY(project, services.store.project(name));
   const bool open_to_all = right == Right::read && project && project->read_access == store::ReadAccess::everyone;
   if (open_to_all) return Caller{token ? token->id : "", *project};
@@ -60,10 +59,17 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
 }
 
 Result<store::Token> authorize_admin(const http::Request& request, Services& services) {
-  TRACEWEIR_TRY(token, token_in(request, services));
+  TRACEWEIR_TRY(token, authenticate(request, services));
   if (!token) return not_let_in();
   if (!token->scopes.admin || !token->project.empty())
     return fail(ErrorCode::forbidden, "this needs an administrator's token of the whole service");
+  return *token;
+}
+
+Result<store::Token> authorize_member(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(token, authenticate(request, services));
+  if (!token) return not_let_in();
+  if (!token->scopes.upload) TRACEWEIR_TRY_VOID(check_scope(*token, Right::read));
   return *token;
 }
 

@@ -2,6 +2,7 @@
 // Not for: the text form of tokens (tokens.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analyzer/core/error.hpp"
@@ -27,6 +28,14 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
 /// Lets an administrator of the whole service in.
 /// Errors: unauthorized, forbidden, store_unavailable.
 Result<store::Token> authorize_admin(const http::Request& request, Services& services);
+
+/// Who asks: the stored token; nothing where none was sent.
+/// Errors: unauthorized (a token that is not valid), store_unavailable.
+Result<std::optional<store::Token>> authenticate(const http::Request& request, Services& services);
+
+/// Lets in whoever may upload to a project or read one, whichever it is.
+/// Errors: unauthorized, forbidden, store_unavailable.
+Result<store::Token> authorize_member(const http::Request& request, Services& services);
 
 /// The same as authorize, for handlers that only need to know that the caller may.
 /// Errors: those of authorize().

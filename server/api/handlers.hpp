@@ -50,12 +50,15 @@ Result<http::Response> get_kept_policy(const http::Request& request, Services& s
 Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services);
 
 // projects
-/// Errors: those of authorize_admin().
+/// Errors: those of authenticate().
 Result<http::Response> get_projects(const http::Request& request, Services& services);
 /// Errors: bad_query (the name), bad_body, and those of authorize_admin().
 Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services);
 /// Errors: those of authorize().
 Result<http::Response> get_audit(const http::Request& request, Services& services);
+
+// analyze
+boost::asio::awaitable<http::Response> post_analyze(http::Request& request, Services& services);
 
 // health
 boost::asio::awaitable<http::Response> get_health(http::Request& request, Services& services);

@@ -43,17 +43,24 @@ Result<store::Project> changed(store::Project project, const std::string& body) 
   return project;
 }
 
+/// The same answer as authorize() gives to one who reads the project.
+bool may_read(const std::optional<store::Token>& token, const store::Project& project) {
+  if (project.read_access == store::ReadAccess::everyone) return true;
+  if (!token || !(token->scopes.read || token->scopes.admin)) return false;
+  return token->project.empty() || token->project == project.name;
+}
+
 }  // namespace
 
 /// GET /api/v1/projects
-/// 200 {projects}
+/// 200 {projects}: those that the caller may read
 Result<http::Response> get_projects(const http::Request& request, Services& services) {
-  TRACEWEIR_TRY(admin, authorize_admin(request, services));
-  static_cast<void>(admin);
+  TRACEWEIR_TRY(token, authenticate(request, services));
   TRACEWEIR_TRY_VOID(request.query.only({}));
   TRACEWEIR_TRY(projects, services.store.projects());
   wire::Json list = wire::Json::array();
-  for (const store::Project& project : projects) list.push_back(json_of(project));
+  for (const store::Project& project : projects)
+    if (may_read(token, project)) list.push_back(json_of(project));
   return http::respond(http::Status::ok, json_type, wire::dump({{"projects", std::move(list)}}));
 }
 

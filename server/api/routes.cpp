@@ -34,6 +34,7 @@ constexpr http::Route<Services> table[] = {
     {Verb::get, "/api/v1/projects", &on_worker<&get_projects>},
     {Verb::put, "/api/v1/projects/{project}", &on_worker_with_body<&admits_admin, &put_project>},
     {Verb::get, "/api/v1/projects/{project}/audit", &on_worker<&get_audit>},
+    {Verb::post, "/api/v1/analyze", &post_analyze},
     {Verb::get, "/healthz", &get_health},
     {Verb::get, "/readyz", &on_worker<&get_ready>},
     {Verb::get, "/metrics", &on_worker<&get_metrics>},

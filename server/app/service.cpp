@@ -8,9 +8,11 @@
 #include <csignal>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "analyzer/core/version.hpp"
 #include "sandbox/sandbox.hpp"
+#include "server/api/pages.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
 #include "server/app/build_id.hpp"
@@ -168,9 +170,11 @@ Result<void> serve(const Config& config) {
     log_access(record);
   };
   api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid, sandbox, build};
+  http::Router router(api::routes(), services);
+  router.add_all(api::page_routes(), services);
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
-  TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http,
-                                                http::Router(api::routes(), services), spool::new_uuid, on_answer}));
+  TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http, std::move(router),
+                                                spool::new_uuid, on_answer}));
   log_start(config, fmt::format("{}:{}", endpoint.address, listener.port()), sandbox);
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay

@@ -38,6 +38,12 @@ class Router {
   /// `services` must outlive the router.
   template <typename Services>
   Router(std::span<const Route<Services>> rows, Services& services) {
+    add_all(rows, services);
+  }
+
+  /// One more table; the same holds for it.
+  template <typename Services>
+  void add_all(std::span<const Route<Services>> rows, Services& services) {
     for (const Route<Services>& row : rows)
       add(row.verb, row.pattern,
           [handler = row.handler, &services](Request& request) { return handler(request, services); });

@@ -275,6 +275,12 @@ std::shared_ptr<EarlyReport> RunQueue::begin_early(const std::filesystem::path& 
   return taken ? early : nullptr;
 }
 
+boost::asio::awaitable<Result<report::Report>> RunQueue::look_at(const analysis::InputFile& file,
+                                                                 const analysis::AnalysisOptions& reading) {
+  auto reading_it = [this, &file, &reading] { return stages_.analysis.report_of(std::span(&file, 1), reading); };
+  co_return co_await workers_.run(reading_it);
+}
+
 std::shared_ptr<Completion> RunQueue::put(Job job) {
   const std::lock_guard lock(mutex_);
   if (const auto it = on_their_way_.find(job.name()); it != on_their_way_.end()) return it->second;

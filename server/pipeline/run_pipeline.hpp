@@ -2,6 +2,7 @@
 // Not for: HTTP (server/api) or what a stage does.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -85,6 +86,12 @@ class RunQueue {
   /// completion.
   std::shared_ptr<Completion> submit_upload(const std::string& project, const std::string& run, std::int64_t rank,
                                             std::shared_ptr<EarlyReport> early = nullptr);
+
+  /// Reads a file that is of no run, on a worker as a run's would be; nothing is recorded, and the file stays the
+  /// caller's. `file` and `reading` must live until it is done.
+  /// Errors: queue_full, and those of Analysis::report_of.
+  boost::asio::awaitable<Result<report::Report>> look_at(const analysis::InputFile& file,
+                                                         const analysis::AnalysisOptions& reading);
 
  private:
   /// A run, or one upload of it.

@@ -34,7 +34,7 @@ class Rights(unittest.TestCase):
             ("a project that is not there, as a stranger", "GET", "/api/v1/projects/none/runs", self.stranger, 403),
             ("a project that is not there, as the administrator", "GET", "/api/v1/projects/none/runs", self.admin, 404),
             ("changing the policy as a reader", "PUT", policy, self.reader, 403),
-            ("listing projects as a project's admin", "GET", "/api/v1/projects", self.stranger, 403),
+            ("listing projects with a wrong secret", "GET", "/api/v1/projects", self.reader[:-4] + "0000", 401),
             ("listing projects as the administrator", "GET", "/api/v1/projects", self.admin, 200),
             ("liveness needs nothing", "GET", "/healthz", None, 200),
         ]
@@ -42,6 +42,16 @@ class Rights(unittest.TestCase):
             with self.subTest(name):
                 answer = self.service.call(method, path, token)
                 self.assertEqual(answer.status, status, answer)
+
+    def test_projects_are_listed_for_whom_may_read_them(self):
+        self.service.token("listed", "upload")
+        self.service.call("PUT", "/api/v1/projects/listed", self.admin, b'{"read_access": "public"}')
+        named = lambda token: {project["name"] for project in self.service.call("GET", "/api/v1/projects", token).json["projects"]} - {"open"}
+        self.assertEqual(named(None), {"listed"})
+        self.assertEqual(named(self.uploader), {"listed"}, "to upload is not to read")
+        self.assertEqual(named(self.reader), {"demo", "listed"})
+        self.assertEqual(named(self.stranger), {"other", "listed"}, "an admin of one project is one of that project")
+        self.assertEqual(named(self.admin), {"demo", "other", "listed"})
 
     def test_uploading_needs_upload(self):
         self.assertEqual(self.service.upload(self.reader, self.trace, sha(1)).status, 403)

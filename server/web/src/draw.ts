@@ -1,0 +1,158 @@
+// What is drawn on the canvas over the lines: outcomes as shapes, limits, changes of the level.
+import type uPlot from 'uplot'
+import { flag, outcomeWords } from './series'
+import type { Layout } from './layout'
+
+export interface Colors {
+  text: string; faint: string; grid: string; accent: string; band: string; surface: string
+  pass: string; warn: string; fail: string; inconclusive: string
+  lanes: string[]
+}
+
+/// Colours come from the style sheet, so that light and dark are decided in one place.
+export function colorsOf(element: Element): Colors {
+  const style = getComputedStyle(element)
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
+  return {
+    text: color('text-soft'), faint: color('text-faint'), grid: color('line-soft'), accent: color('accent'), band: color('band'), surface: color('surface'),
+    pass: color('pass'), warn: color('warn'), fail: color('fail'), inconclusive: color('inconclusive'),
+    lanes: [color('lane-1'), color('lane-2'), color('lane-3'), color('lane-4')],
+  }
+}
+
+type Context = CanvasRenderingContext2D
+
+function triangle(c: Context, x: number, y: number, r: number) {
+  c.moveTo(x, y - r * 1.15)
+  c.lineTo(x + r * 1.1, y + r * 0.85)
+  c.lineTo(x - r * 1.1, y + r * 0.85)
+  c.closePath()
+}
+
+function square(c: Context, x: number, y: number, r: number) {
+  c.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8)
+}
+
+function diamond(c: Context, x: number, y: number, r: number) {
+  c.moveTo(x, y - r)
+  c.lineTo(x + r, y)
+  c.lineTo(x, y + r)
+  c.lineTo(x - r, y)
+  c.closePath()
+}
+
+function dot(c: Context, x: number, y: number, r: number) {
+  c.moveTo(x + r, y)
+  c.arc(x, y, r, 0, Math.PI * 2)
+}
+
+type Shape = (c: Context, x: number, y: number, r: number) => void
+const shapes: Record<string, readonly [Shape, keyof Colors, number]> = {
+  pass: [dot, 'pass', 2.4],
+  warn: [triangle, 'warn', 4.4],
+  inconclusive: [diamond, 'inconclusive', 3.6],
+  fail: [square, 'fail', 4.4],
+}
+
+/// More points than this stand too close for a dot on each that is fine; the others are always marked.
+const dotsMax = 300
+
+function shapesOf(u: uPlot, layout: Layout, low: number, high: number) {
+  const paths = new Map<string, [Shape, number, number, number][]>()
+  const ratio = devicePixelRatio
+  for (let slot = low; slot <= high; slot++) {
+    const lane = layout.lanes[layout.laneAt[slot]!]!
+    const { columns } = lane.series
+    const point = lane.pointAt[slot]!
+    const word = outcomeWords[columns.outcome[point]!] ?? 'pass'
+    const accepted = (columns.flags[point]! & flag.accepted) !== 0
+    if (word === 'pass' && !accepted && high - low > dotsMax) continue
+    const [shape, color, radius] = shapes[word]!
+    const x = u.valToPos(slot, 'x', true)
+    const y = u.valToPos(columns.value[point]!, 'y', true)
+    const hollow = (columns.flags[point]! & flag.superseded) !== 0
+    const list = (key: string) => paths.get(key) ?? (paths.set(key, []), paths.get(key)!)
+    list(`${color} ${hollow ? 'hollow' : 'solid'}`).push([shape, x, y, radius * ratio])
+    if (accepted) list('accent ring').push([dot, x, y, 7 * ratio])
+  }
+  return paths
+}
+
+export function drawMarks(u: uPlot, layout: Layout, colors: Colors) {
+  const c = u.ctx
+  const low = Math.max(0, Math.ceil(u.scales.x!.min ?? 0))
+  const high = Math.min(layout.slots - 1, Math.floor(u.scales.x!.max ?? 0))
+  c.save()
+  clip(u)
+  for (const [key, marks] of shapesOf(u, layout, low, high)) {
+    const [name, kind] = key.split(' ') as [keyof Colors, string]
+    c.beginPath()
+    for (const [shape, x, y, radius] of marks) shape(c, x, y, radius)
+    c.lineWidth = (kind === 'ring' ? 1.6 : 1.2) * devicePixelRatio
+    c.strokeStyle = kind === 'solid' ? colors.surface : (colors[name] as string)
+    c.fillStyle = kind === 'hollow' ? colors.surface : (colors[name] as string)
+    if (kind !== 'ring') c.fill()
+    c.stroke()
+  }
+  c.restore()
+}
+
+function clip(u: uPlot) {
+  const { left, top, width, height } = u.bbox
+  u.ctx.beginPath()
+  u.ctx.rect(left, top - 6, width, height + 12)
+  u.ctx.clip()
+}
+
+export interface Change {
+  slot: number
+  worse: boolean | null
+  accepted: boolean
+}
+
+export function drawChanges(u: uPlot, changes: readonly Change[], colors: Colors) {
+  const c = u.ctx
+  const { top, height } = u.bbox
+  const ratio = devicePixelRatio
+  c.save()
+  clip(u)
+  for (const change of changes) {
+    const x = Math.round(u.valToPos(change.slot - 0.5, 'x', true)) + 0.5
+    c.strokeStyle = c.fillStyle = change.worse === null ? colors.text : change.worse ? colors.fail : colors.pass
+    c.lineWidth = 1.2 * ratio
+    c.setLineDash([2 * ratio, 3 * ratio])
+    c.beginPath()
+    c.moveTo(x, top)
+    c.lineTo(x, top + height)
+    c.stroke()
+    c.setLineDash([])
+    c.beginPath()
+    c.moveTo(x - 5 * ratio, top - 5 * ratio)
+    c.lineTo(x + 5 * ratio, top - 5 * ratio)
+    c.lineTo(x, top + 3 * ratio)
+    c.fill()
+  }
+  c.restore()
+}
+
+export function drawLimit(u: uPlot, limit: number, text: string, colors: Colors) {
+  const { min, max } = u.scales.y!
+  if (min === undefined || max === undefined || limit < min || limit > max) return
+  const c = u.ctx
+  const ratio = devicePixelRatio
+  const y = Math.round(u.valToPos(limit, 'y', true)) + 0.5
+  const { left, width } = u.bbox
+  c.save()
+  c.strokeStyle = c.fillStyle = colors.fail
+  c.lineWidth = 1.2 * ratio
+  c.setLineDash([6 * ratio, 4 * ratio])
+  c.beginPath()
+  c.moveTo(left, y)
+  c.lineTo(left + width, y)
+  c.stroke()
+  c.font = `${11 * ratio}px system-ui, sans-serif`
+  c.textAlign = 'right'
+  c.textBaseline = 'bottom'
+  c.fillText(text, left + width - 4 * ratio, y - 2 * ratio)
+  c.restore()
+}

@@ -1,0 +1,38 @@
+// What a verdict or a comparison tells beside its numbers: explanations, facts, a changed workload, cost.
+import type { Better, Explanation, Told } from '../api'
+import { Waterfall } from '../waterfall'
+import { Section } from '../ui'
+
+export function ToldBox({ told }: { told: Told }) {
+  const { workload_changed: changed, cost, facts } = told
+  return (
+    <>
+      {changed && (
+        <div class="notice warn" role="note">
+          <strong>The workload itself changed.</strong> {changed.sentence}
+          {changed.reasons.length > 0 && <ul>{changed.reasons.map((reason) => <li>{reason}</li>)}</ul>}
+        </div>
+      )}
+      {cost && <div class="notice" role="note"><strong>Cost.</strong> {cost.sentence}</div>}
+      {facts && facts.length > 0 && <ul class="facts-list">{facts.map((fact) => <li>{fact}</li>)}</ul>}
+    </>
+  )
+}
+
+export function WhySection({ explanations, betterOf, baseName, headName, told }: {
+  explanations: readonly Explanation[]; betterOf: (metric: string) => Better | undefined; baseName: string; headName: string; told: Told
+}) {
+  const nothing = explanations.length === 0 && !told.facts?.length && !told.workload_changed && !told.cost
+  if (nothing) return null
+  return (
+    <Section title="Why" id="why" hint={explanations.length > 0 ? 'From the report of one run of the baseline to this one, cause by cause.' : undefined}>
+      {explanations.map((explanation) => (
+        <div class="explanation">
+          {explanation.sentence && <p class="sentence">{explanation.sentence}</p>}
+          <Waterfall explanation={explanation} better={betterOf(explanation.metric)} baseName={baseName} headName={headName} />
+        </div>
+      ))}
+      <ToldBox told={told} />
+    </Section>
+  )
+}

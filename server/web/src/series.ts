@@ -1,0 +1,98 @@
+// A metric over commits, in columns: ten thousand points cost no ten thousand objects. Made by the worker.
+import { authorization, onToken, Problem, unreachable, type Better } from './api'
+
+export interface ChangePoint {
+  run: string; commit: string; previous_commit?: string | null; environment?: string; before: number; after: number
+  magnitude?: number; p?: number; better?: boolean | null; accepted?: boolean
+}
+export interface Segment {
+  environment: string; first_run: string; first_commit?: string; last_run: string; last_commit?: string; runs: number; level: number; noise: number; began: string
+}
+
+/// Texts of the points, one after the other; they are taken apart when somebody asks for one.
+export interface Texts { run: string; commit: string; subject: string; author: string }
+
+export interface Columns {
+  metric: string; unit: string; better: Better; count: number
+  value: Float64Array; level: Float64Array; low: Float64Array; high: Float64Array // NaN: nothing was judged
+  committed: Float64Array; uploaded: Float64Array // ms; NaN: unknown
+  outcome: Uint8Array // index into outcomeWords
+  flags: Uint8Array
+  environment: Uint16Array; environments: string[]
+  texts: Texts
+  changePoints: ChangePoint[]; segments: Segment[]
+}
+
+export const outcomeWords = [null, 'pass', 'warn', 'inconclusive', 'fail'] as const
+export const flag = { superseded: 1, accepted: 2, inBaseline: 4 } as const
+export const separator = '\u0001'
+
+export interface Answer { id: number; columns?: Columns; problem?: { status: number; type: string; title: string; detail: string } }
+export interface Question { id: number; url: string; headers: Record<string, string> }
+
+declare const WORKER_PATH: string
+
+let worker: Worker | null = null
+let last = 0
+const waiting = new Map<number, { resolve: (series: Series) => void; reject: (error: Problem) => void }>()
+const cache = new Map<string, Promise<Series>>()
+onToken(() => cache.clear())
+
+function startWorker(): Worker {
+  const made = new Worker(WORKER_PATH, { type: 'module' })
+  made.onmessage = (event: MessageEvent<Answer>) => {
+    const { id, columns, problem } = event.data
+    const asker = waiting.get(id)
+    waiting.delete(id)
+    if (columns) asker?.resolve(new Series(columns))
+    else asker?.reject(problem ? new Problem(problem.status, problem.type, problem.title, problem.detail) : unreachable())
+  }
+  made.onerror = () => {
+    waiting.forEach((asker) => asker.reject(unreachable()))
+    waiting.clear()
+  }
+  return made
+}
+
+/// Fetched and taken apart beside the page, so that it stays fluent; kept while the page is open.
+export function getSeries(url: string): Promise<Series> {
+  const known = cache.get(url)
+  if (known) return known
+  worker ??= startWorker()
+  const id = ++last
+  const question: Question = { id, url, headers: authorization() }
+  const promise = new Promise<Series>((resolve, reject) => waiting.set(id, { resolve, reject }))
+  worker.postMessage(question)
+  cache.set(url, promise)
+  promise.catch(() => cache.delete(url))
+  return promise
+}
+
+export class Series {
+  private readonly split: Partial<Record<keyof Texts, string[]>> = {}
+  constructor(readonly columns: Columns) {}
+
+  get count() {
+    return this.columns.count
+  }
+
+  text(key: keyof Texts, index: number): string {
+    const list = (this.split[key] ??= this.columns.texts[key].split(separator))
+    return list[index] ?? ''
+  }
+
+  indexOfRun(run: string): number {
+    const list = (this.split.run ??= this.columns.texts.run.split(separator))
+    return list.indexOf(run)
+  }
+
+  /// When the commit was made, or, where nobody told, when its trace came.
+  time(index: number): number {
+    const committed = this.columns.committed[index]!
+    return Number.isFinite(committed) ? committed : this.columns.uploaded[index]!
+  }
+
+  has(index: number, bit: number): boolean {
+    return (this.columns.flags[index]! & bit) !== 0
+  }
+}
