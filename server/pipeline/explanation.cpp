@@ -139,4 +139,17 @@ Result<void> explain(store::Store& store, const std::string& project, const repo
   return {};
 }
 
+void carry_explanations(const gate::Verdict& stored, gate::Verdict& now) {
+  now.explanations = stored.explanations;
+  now.facts = stored.facts;
+  now.workload_changed = stored.workload_changed;
+  now.cost = stored.cost;
+  for (const gate::Explanation& explanation : now.explanations) {
+    const auto rule = std::find_if(now.rules.begin(), now.rules.end(), [&](const gate::RuleResult& candidate) {
+      return candidate.metric == explanation.metric && candidate.against.empty() && is_worse(candidate.reason);
+    });
+    if (rule != now.rules.end()) say_next(*rule, explanation);
+  }
+}
+
 }  // namespace traceweir::pipeline

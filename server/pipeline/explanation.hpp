@@ -24,4 +24,8 @@ std::string median_run(const gate::Baseline& baseline, const std::string& metric
 Result<void> explain(store::Store& store, const std::string& project, const report::Report& report,
                      const gate::Baseline& baseline, const gate::Policy& policy, gate::Verdict& verdict);
 
+/// Puts the explanations of a stored verdict into one that was judged again: they come from reports, which the judge
+/// never sees, and are no part of what is judged.
+void carry_explanations(const gate::Verdict& stored, gate::Verdict& now);
+
 }  // namespace traceweir::pipeline

@@ -8,6 +8,7 @@
 
 #include "gate/judge.hpp"
 #include "server/hash/sha256.hpp"
+#include "server/pipeline/explanation.hpp"
 #include "server/wire/judge_inputs.hpp"
 
 namespace traceweir::pipeline {
@@ -38,11 +39,7 @@ wire::VerdictDocument judged_again(const wire::JudgeInputs& inputs, const gate::
   wire::VerdictDocument now{gate::judge(inputs.runs, inputs.baseline, policy), stored.mode, stored.policy_source,
                             hash::sha256_hex(policy.text)};
   now.verdict.notes.insert(now.verdict.notes.end(), inputs.notes.begin(), inputs.notes.end());
-  // Explanations come from reports, which the judge never sees: they are no part of what is judged again.
-  now.verdict.explanations = stored.verdict.explanations;
-  now.verdict.facts = stored.verdict.facts;
-  now.verdict.workload_changed = stored.verdict.workload_changed;
-  now.verdict.cost = stored.verdict.cost;
+  carry_explanations(stored.verdict, now.verdict);
   return now;
 }
 
