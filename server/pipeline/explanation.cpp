@@ -114,8 +114,8 @@ std::string median_run(const gate::Baseline& baseline, const std::string& metric
   return lower_median(std::move(points));
 }
 
-Result<void> explain(store::Store& store, const std::string& project, const report::Report& report,
-                     const gate::Baseline& baseline, const gate::Policy& policy, gate::Verdict& verdict) {
+Result<void> explain(store::Store& store, const ExplainQuestion& question, gate::Verdict& verdict) {
+  const auto& [project, report, baseline, policy] = question;
   if (policy.gpu_hour)
     verdict.cost =
         gate::cost_of(gate::RunSide(report), *policy.gpu_hour, waiting_before(baseline, policy.baseline.runs));

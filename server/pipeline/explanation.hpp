@@ -18,11 +18,18 @@ inline constexpr std::size_t explanations_max = 8;
 /// Shape: of the newest `runs` values of segment 0.
 std::string median_run(const gate::Baseline& baseline, const std::string& metric, std::int64_t runs);
 
+/// What was judged, and by what.
+struct ExplainQuestion {
+  const std::string& project;
+  const report::Report& report;
+  const gate::Baseline& baseline;
+  const gate::Policy& policy;
+};
+
 /// Puts explanations, facts, a changed workload and, where the policy has a price, the cost into `verdict`. What cannot
 /// be explained (a metric without a decomposition, a baseline run whose report is gone) is left out.
 /// Errors: store_unavailable.
-Result<void> explain(store::Store& store, const std::string& project, const report::Report& report,
-                     const gate::Baseline& baseline, const gate::Policy& policy, gate::Verdict& verdict);
+Result<void> explain(store::Store& store, const ExplainQuestion& question, gate::Verdict& verdict);
 
 /// Puts the explanations of a stored verdict into one that was judged again: they come from reports, which the judge
 /// never sees, and are no part of what is judged.

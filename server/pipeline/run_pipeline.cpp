@@ -145,7 +145,7 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
   TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
   TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key}));
   TRACEWEIR_TRY_VOID(
-      explain(stages.store, project.name, report, judged.inputs.baseline, chosen.policy, judged.verdict));
+      explain(stages.store, {project.name, report, judged.inputs.baseline, chosen.policy}, judged.verdict));
   // From here on nothing is decided any more; the rest records.
 
   Walked walked;
