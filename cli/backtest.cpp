@@ -11,6 +11,7 @@
 #include "analyzer/core/text.hpp"
 #include "cli/change_point_options.hpp"
 #include "cli/command.hpp"
+#include "cli/past_backtest.hpp"
 #include "cli/repository_policy.hpp"
 #include "cli/series_file.hpp"
 #include "gate/backtest.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::size_t> accepted;
   gate::ChangePointOptions changes;
   bool json = false;
+  PastBacktestOptions past;  ///< without a series
 };
 
 /// The rule of a policy for the metric, or the one that the options state for a series without a name.
@@ -141,6 +143,11 @@ void print_table(const gate::Backtest& test, const Series& series, const Judged&
 }
 
 int run(const Options& options) {
+  if (options.series.empty()) {
+    PastBacktestOptions past = options.past;
+    past.policy = options.policy;
+    return past_backtest(past, options.json ? OutputForm::json : OutputForm::text);
+  }
   if (const auto checked = check_change_point_options(options.changes); !checked) return say(checked.error());
   const auto judged = judged_of(options);
   if (!judged) return say(judged.error());
@@ -166,11 +173,20 @@ int run(const Options& options) {
 
 Action declare_backtest(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("--series", options->series, "one number per line, or a CSV with a column `value`; - is stdin")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--policy", options->policy, "the policy whose rule for --metric is tried (default: the built-in one)")
+  auto* series =
+      app.add_option("--series", options->series, "one number per line, or a CSV with a column `value`; - is stdin")
+          ->type_name("FILE");
+  app.add_option("--policy", options->policy,
+                 "the policy that is tried; with --series its rule for --metric (default: the policy in force; with "
+                 "--series the built-in one)")
       ->type_name("FILE");
+  add_connection_options(app, options->past.connection);
+  app.add_option("--workload", options->past.workload, "of the stored runs (default: the policy's, else default)")
+      ->envname("TRACEWEIR_WORKLOAD");
+  app.add_option("--branch", options->past.branch, "of the stored runs (default: the policy's, else main)")
+      ->excludes(series);
+  app.add_option("--since", options->past.since, "count stored runs from this date or time on; older ones are baseline")
+      ->excludes(series);
   auto* metric = app.add_option("--metric", options->metric, "metric of the series, its values in the metric's unit")
                      ->type_name("ID");
   app.add_option("--worse-by", options->worse_by, "without --metric: the tolerance")
@@ -190,7 +206,10 @@ Action declare_backtest(CLI::App& app) {
       R"(Each value is judged against those before it, as the gate does. A value that fails is not in the baseline, unless its
 level is accepted; a change for the better starts a new level by itself. Index 0 is the first value.
 
+Without --series the service tries the policy on the stored runs of a project's branch, as if it had been in force.
+
 Examples:
+  traceweir backtest --policy .traceweir.toml --project llama --branch main --since 2026-11-01
   traceweir backtest --series times.csv --worse-by 3%
   traceweir backtest --series util.csv --policy .traceweir.toml --metric gpu.utilization
   traceweir history step.time_p50 --project llama --branch main --csv |

@@ -22,7 +22,7 @@ constexpr Command table[] = {
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
     {"changepoints", "where the level of any series of numbers changed", &declare_changepoints},
-    {"backtest", "what a rule would have said about every value of a series", &declare_backtest},
+    {"backtest", "what a policy would have said about stored runs, or a rule about a series", &declare_backtest},
     {"policy", "checks a policy and says in words what it does", &declare_policy},
     {"replay", "judges a stored run again, and says where the verdict differs", &declare_replay},
     {"metrics", "every metric: id, unit, better side, meaning", &declare_metrics},

@@ -193,10 +193,11 @@ std::string next_unconfirmed(const RuleResult& r, const SentenceFacts&) {
   return fmt::format("Run the job again for this commit: {} must agree before {} fails.",
                      counted(r.confirm_want - r.confirm_have, "more run"), r.metric);
 }
-std::string next_learning(const RuleResult&, const SentenceFacts& facts) {
-  return fmt::format("Upload {} of {}{}; then this rule is judged.",
-                     counted(facts.runs_want - facts.runs_have, "more run"), branch_of(facts),
-                     facts.other_class_runs > 0 ? " in this environment" : "");
+std::string next_learning(const RuleResult& r, const SentenceFacts& facts) {
+  return fmt::format(
+      "Upload {} of {}{}; {}.", counted(facts.runs_want - facts.runs_have, "more run"), branch_of(facts),
+      facts.other_class_runs > 0 ? " in this environment" : "",
+      r.reason == Reason::new_environment ? "its first ones become its baseline" : "then this rule is judged");
 }
 std::string next_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
   if (facts.pinned_is_missing)
@@ -207,6 +208,12 @@ std::string next_not_comparable(const RuleResult& r, const SentenceFacts& facts)
 std::string next_absent(const RuleResult& r, const SentenceFacts& facts) {
   if (facts.why_none) return std::string(advice_for(*facts.why_none));
   return fmt::format("Check how the job is profiled: the trace has nothing that {} is measured from.", r.metric);
+}
+/// The baseline shows that it can be measured, and a run that did.
+std::string next_missing(const RuleResult& r, const SentenceFacts& facts) {
+  const std::string run = r.baseline ? clean_text(r.baseline->last, 64) : std::string(branch_of(facts));
+  const std::string why = facts.why_none ? fmt::format(" {}", advice_for(*facts.why_none)) : std::string();
+  return fmt::format("Profile the job as for run {}, which has {}.{}", run, r.metric, why);
 }
 std::string next_obstacle(const RuleResult&, const SentenceFacts& facts) { return facts.obstacle_next; }
 /// A job need not have what a pattern matches, but it has GPU work: without any, it was profiled wrongly.
@@ -238,7 +245,7 @@ constexpr SentenceRow rows[] = {
     {Reason::no_baseline, &sentence_learning, &next_learning},
     {Reason::new_environment, &sentence_learning, &next_learning},
     {Reason::not_measured, &sentence_absent, &next_absent},
-    {Reason::metric_missing, &sentence_absent, &next_absent},
+    {Reason::metric_missing, &sentence_absent, &next_missing},
     {Reason::not_comparable, &sentence_not_comparable, &next_not_comparable},
     {Reason::data_loss, &sentence_obstacle, &next_obstacle},
     {Reason::missing_rank, &sentence_obstacle, &next_obstacle},

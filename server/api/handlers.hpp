@@ -49,6 +49,10 @@ Result<http::Response> get_kept_policy(const http::Request& request, Services& s
 /// Errors: bad_query (not a hash), hash_mismatch, bad_policy, and those of authorize().
 Result<http::Response> put_sent_policy(const http::Request& request, const std::string& body, Services& services);
 
+/// Errors: bad_query, bad_policy, and those of authorize().
+Result<http::Response> post_policy_check(const http::Request& request, const std::string& body, Services& services);
+boost::asio::awaitable<http::Response> post_backtest(http::Request& request, Services& services);
+
 // projects
 /// Errors: those of authenticate().
 Result<http::Response> get_projects(const http::Request& request, Services& services);

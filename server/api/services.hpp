@@ -32,6 +32,7 @@ struct ApiLimits {
   std::int64_t page_runs_max = 200;
   std::int64_t ranks_max = 64;  ///< of a run; more would not fit into report::report_bytes_max
   std::int64_t history_points_max = 10'000;
+  std::int64_t backtest_runs_max = 10'000;
 };
 
 struct Services {
@@ -40,6 +41,7 @@ struct Services {
   const spool::BlobStore& blobs;
   pipeline::Workers& workers;  ///< for short blocking work: SQL, fsync
   pipeline::RunQueue& runs;    ///< for analyses
+  pipeline::Workers& trials;   ///< for work of seconds that nobody's verdict waits for
   meters::Meters& meters;
   ApiLimits limits;
   std::function<store::Timestamp()> now;

@@ -172,6 +172,9 @@ std::vector<ConfigKey> service_keys() {
       count_key(
           "history_points_max", "points in one answer of history", 1,
           [](Config & c) -> auto& { return c.api.history_points_max; }),
+      count_key(
+          "backtest_runs_max", "runs that a backtest looks at", 1,
+          [](Config & c) -> auto& { return c.api.backtest_runs_max; }),
       bytes_key(
           "stream_rate_min", "bytes per second from which JSON is analysed while it arrives",
           [](Config & c) -> auto& { return c.api.stream_rate_min; }),

@@ -36,6 +36,9 @@ constexpr unsigned network_threads = 2;
 /// How soon runs without a result are looked for after the database was away, at most.
 constexpr std::chrono::milliseconds away_pause{2000};
 constexpr std::size_t requests_waiting_max = 1024;
+/// A backtest takes a core for seconds: one at a time, and few that wait.
+constexpr unsigned trial_threads = 1;
+constexpr std::size_t trials_waiting_max = 4;
 /// How often files that nobody needs are looked for, and how long an upload may stand still before its half is one.
 constexpr std::chrono::minutes sweep_pause{60};
 constexpr std::chrono::hours stale_after{1};
@@ -92,10 +95,12 @@ struct EndOfWork {
   analysis::Analysis& analysis;
   pipeline::Workers& analysts;
   pipeline::Workers& workers;
+  pipeline::Workers& trials;
   void end() const {
     analysis.stop();
     analysts.stop();
     workers.stop();
+    trials.stop();
   }
   ~EndOfWork() { end(); }
 };
@@ -154,6 +159,7 @@ Result<void> serve(const Config& config) {
   const auto on_notice = [&notices](const pipeline::Notice& notice) { notices.tell(notice); };
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
+  pipeline::Workers trials("backtests", trial_threads, trials_waiting_max);
   std::atomic<bool> store_was_away = false;
   const auto note_run_error = [&store_was_away](const std::string& run, const Error& error) {
     log_run_error(run, error);
@@ -162,14 +168,15 @@ Result<void> serve(const Config& config) {
   const std::string build = build_id();
   pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, on_notice, build}, analysts,
                           note_run_error);
-  const EndOfWork end_of_work{analysis, analysts, workers};
+  const EndOfWork end_of_work{analysis, analysts, workers, trials};
 
   // 3. What is seen: routes on a listener.
   const auto on_answer = [&](const http::AccessRecord& record) {
     meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
     log_access(record);
   };
-  api::Services services{*store, spool, blobs, workers, runs, meters, config.api, now, spool::new_uuid, sandbox, build};
+  api::Services services{*store, spool,      blobs, workers,         runs,    trials,
+                         meters, config.api, now,   spool::new_uuid, sandbox, build};
   http::Router router(api::routes(), services);
   router.add_all(api::page_routes(), services);
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));

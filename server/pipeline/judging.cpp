@@ -11,19 +11,6 @@
 namespace traceweir::pipeline {
 namespace {
 
-gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report) {
-  gate::JudgedRun run;
-  run.id = head.id;
-  for (const metrics::RunMeasurement& measured : report.measurements)
-    run.measurements.push_back(metrics::in_base_unit(measured.mean));
-  run.findings = report.findings;
-  for (const report::RankReport& rank : report.ranks)
-    run.findings.insert(run.findings.end(), rank.findings.begin(), rank.findings.end());
-  run.ranks_present = static_cast<std::int64_t>(report.ranks.size());
-  run.ranks_expected = head.ranks_expected == 0 ? run.ranks_present : head.ranks_expected;
-  return run;
-}
-
 /// The runs that are judged together, and what the verdict is to say of that.
 struct Samples {
   std::vector<gate::JudgedRun> runs;  ///< oldest first, the new one last
@@ -70,6 +57,19 @@ bool may_be_baseline(const gate::Verdict& verdict, gate::Baseline::Place place) 
 }
 
 }  // namespace
+
+gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report) {
+  gate::JudgedRun run;
+  run.id = head.id;
+  for (const metrics::RunMeasurement& measured : report.measurements)
+    run.measurements.push_back(metrics::in_base_unit(measured.mean));
+  run.findings = report.findings;
+  for (const report::RankReport& rank : report.ranks)
+    run.findings.insert(run.findings.end(), rank.findings.begin(), rank.findings.end());
+  run.ranks_present = static_cast<std::int64_t>(report.ranks.size());
+  run.ranks_expected = head.ranks_expected == 0 ? run.ranks_present : head.ranks_expected;
+  return run;
+}
 
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question) {
   TRACEWEIR_TRY(baseline, baseline_for(store, question.head, question.policy, question.comparable_key));

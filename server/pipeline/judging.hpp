@@ -28,6 +28,9 @@ struct JudgedVerdict {
   wire::JudgeInputs inputs;  ///< what the judge was given; its notes are not in the verdict yet
 };
 
+/// A run as the judge sees it: its values in base units, and the findings of all its ranks.
+gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report);
+
 /// Errors: what the store says.
 /// Thread: blocks.
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question);

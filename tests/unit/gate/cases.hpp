@@ -36,7 +36,7 @@ inline JudgedRun run_of(const std::string& metric, double value) {
 }
 
 inline Finding finding_of(FindingCode code, Severity severity) {
-  return {code, severity, std::nullopt, 1, {}, "what to do about it"};
+  return {code, severity, std::nullopt, 1, {}, "What to do about " + std::string(word(code)) + "."};
 }
 
 /// Values newest first, all of the current segment.

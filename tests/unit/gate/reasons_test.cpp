@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,36 @@ TEST_CASE("judge: the truth table of reasons") {
     CAPTURE(word(reason));
     CHECK(seen.contains(reason));
     CHECK(reason_of(word(reason)) == reason);
+  }
+}
+
+// Why: who is warned, or left without a verdict, is told one thing to do, and it fits the reason: the same sentence
+// under two reasons would send somebody the wrong way.
+TEST_CASE("judge: every warning and every open verdict says what to do, each reason in its own words") {
+  std::map<std::string, std::string_view> said;  // sentence → reason
+  std::set<Reason> advised;
+  for (const Table table : tables)
+    for (const Row& row : table()) {
+      CAPTURE(row.name);
+      for (const RuleResult& rule : judge(row.runs, row.baseline, policy_of(row.policy)).rules) {
+        if (rule.outcome != Outcome::warn && rule.outcome != Outcome::inconclusive) continue;
+        CAPTURE(rule.next);
+        REQUIRE_FALSE(rule.next.empty());
+        CHECK(rule.next.front() >= 'A');
+        CHECK(rule.next.front() <= 'Z');
+        CHECK(rule.next.back() == '.');
+        CHECK(rule.next.size() <= 240);
+        advised.insert(rule.reason);
+        const auto [it, first] = said.emplace(rule.next, word(rule.reason));
+        if (!first) CHECK(it->second == word(rule.reason));
+      }
+    }
+  for (int i = 0; i <= static_cast<int>(Reason::found); ++i) {
+    const auto reason = static_cast<Reason>(i);
+    CAPTURE(word(reason));
+    const bool can =
+        outcome_for(reason, Level::warn) == Outcome::warn || outcome_for(reason, Level::warn) == Outcome::inconclusive;
+    CHECK(advised.contains(reason) == can);
   }
 }
 
