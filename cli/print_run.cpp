@@ -7,6 +7,7 @@
 
 #include "analyzer/core/text.hpp"
 #include "gate/units.hpp"
+#include "server/wire/explanation_text.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -124,6 +125,8 @@ std::string run_table(const wire::RunAnswer& run, const Client& client, report::
   const std::string outcome(gate::word(verdict.outcome));
   text += fmt::format("{}  {}\n\n", painted(outcome, outcome, paint), verdict.summary);
   text += table_of(verdict.rules, paint);
+  const std::string why = wire::explanations_text(verdict);
+  if (!why.empty()) text += "\n" + why;
   text += "\n" + what_next(verdict);
   for (const std::string& note : verdict.notes) text += fmt::format("  note: {}\n", note);
   if (run.verdict->mode == "observe")

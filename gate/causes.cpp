@@ -41,6 +41,9 @@ constexpr std::size_t told_max = 3;
 /// One part that is this much of its group stands for it.
 constexpr double named_share_min = 0.6;
 
+/// One that is this much of it is worth a word.
+constexpr double mentioned_share_min = 0.25;
+
 bool by_name(Cause cause) { return cause != Cause::compute && cause != Cause::graph; }
 
 bool is_idle(Cause cause) {
@@ -99,13 +102,17 @@ std::string kernels_words(const Group& group, const Explainer& runs) {
   // A note is about all ranks; beside a single one its numbers would mislead.
   const std::string note = first.note.empty() || !rank.empty() ? std::string() : fmt::format(" ({})", first.note);
   if (stands_for(group)) return fmt::format("compute in {}{}{}", name, note, rank);
-  return fmt::format("compute{}, spread over kernels{}, most in {}{}", rank, came_and_went(group), name, note);
+  return fmt::format("compute{}, spread over kernels{}, the largest part in {}{}", rank, came_and_went(group), name,
+                     note);
 }
 
 /// The phase that most of an idle cause lies in.
 std::string in_phase(const Group& group) {
   const std::string& phase = group.parts.front()->key.name;
-  return stands_for(group) && !phase.empty() && phase != rest_name ? " in " + phase : std::string();
+  if (phase.empty() || phase == rest_name) return {};
+  if (stands_for(group)) return " in " + phase;
+  return group.parts.front()->delta / group.delta >= mentioned_share_min ? ", the largest part in " + phase
+                                                                         : std::string();
 }
 
 std::string parenthesised(const std::string& text) { return text.empty() ? text : fmt::format(" ({})", text); }

@@ -31,9 +31,17 @@ std::string metric_of(timeline::Collective kind, const char* what) {
   return fmt::format("{}.{}", timeline::word(kind), what);
 }
 
-/// Whether the run measured any call of the kind.
-bool has_kind(const RunSide& side, timeline::Collective kind) {
-  return side.value(metric_of(kind, "count")).value_or(0) > 0;
+double calls_of(const RunSide& side, timeline::Collective kind) {
+  return side.value(metric_of(kind, "count")).value_or(0);
+}
+
+/// The kinds that only `own` has, each with its share of the run's calls.
+void add_lone_kinds(IdentityDistance& distance, const RunSide& own, const RunSide& other) {
+  double total = 0;
+  for (const timeline::Collective kind : timeline::collectives) total += calls_of(own, kind);
+  for (const timeline::Collective kind : timeline::collectives)
+    if (calls_of(own, kind) > 0 && calls_of(other, kind) <= 0)
+      distance.lone_kinds.emplace(timeline::word(kind), calls_of(own, kind) / total);
 }
 
 /// Bytes per step over the kinds that both runs have, where all sizes are known.
@@ -69,17 +77,16 @@ IdentityDistance identity_distance(const RunSide& base, const RunSide& head) {
   const auto of_head = foreign_share(head.kernels(), base.kernels());
   if (of_base && of_head) distance.foreign_kernels = std::max(*of_base, *of_head);
   distance.launches = ratio_of(base.value("launch.count_per_step"), head.value("launch.count_per_step"));
+  add_lone_kinds(distance, base, head);
+  add_lone_kinds(distance, head, base);
   std::vector<timeline::Collective> common;
-  std::vector<std::string> lone;
   for (const timeline::Collective kind : timeline::collectives) {
-    if (has_kind(base, kind) != has_kind(head, kind)) lone.emplace_back(timeline::word(kind));
-    if (!has_kind(base, kind) || !has_kind(head, kind)) continue;
+    if (calls_of(base, kind) <= 0 || calls_of(head, kind) <= 0) continue;
     common.push_back(kind);
     const auto calls =
         ratio_of(base.value(metric_of(kind, "count_per_step")), head.value(metric_of(kind, "count_per_step")));
     if (calls) distance.calls = std::max(distance.calls.value_or(1), *calls);
   }
-  distance.kinds = fmt::format("{}", fmt::join(lone, ", "));
   distance.bytes = ratio_of(bytes_per_step(base, common), bytes_per_step(head, common));
   return distance;
 }
@@ -97,6 +104,10 @@ std::optional<WorkloadChange> workload_change(const RunSide& base, const RunSide
              fmt::format("the bytes communicated a step differ {}", times(distance.bytes.value_or(1))));
   add_reason(change.reasons, distance.calls, limits.calls,
              fmt::format("the collective calls a step differ {}", times(distance.calls.value_or(1))));
+  for (const auto& [kind, share] : distance.lone_kinds)
+    if (share >= limits.lone_kind)
+      change.reasons.push_back(
+          fmt::format("{} is {:.0f} % of the collective calls of one run, and the other has none", kind, share * 100));
   if (change.reasons.empty()) return std::nullopt;
   change.sentence =
       fmt::format("Workload changed: {}. These numbers compare two programs.", fmt::join(change.reasons, "; "));

@@ -3,7 +3,9 @@
 // Not for: whether two runs may be compared at all (machine, window, ranks: server/pipeline).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "gate/explanation.hpp"
 #include "gate/run_side.hpp"
@@ -16,15 +18,16 @@ struct IdentityLimits {
   double launches = 2;           ///< times as many kernels a step, or as few
   double bytes = 1.5;            ///< times as many bytes communicated a step
   double calls = 3;              ///< times as many calls a step, of one kind of communication
+  double lone_kind = 0.1;        ///< share of a run's calls that a kind must have to be missed in the other run
 };
 
 /// How unlike two programs are. Nothing: one of the runs does not tell.
 struct IdentityDistance {
-  std::optional<double> foreign_kernels;  ///< the larger of both sides
-  std::optional<double> launches;         ///< ratio, at least 1
-  std::optional<double> bytes;            ///< ratio, at least 1; of the kinds that both runs have
-  std::optional<double> calls;            ///< ratio, at least 1; of the kind that changed most
-  std::string kinds;                      ///< kinds of communication that only one run has
+  std::optional<double> foreign_kernels;     ///< the larger of both sides
+  std::optional<double> launches;            ///< ratio, at least 1
+  std::optional<double> bytes;               ///< ratio, at least 1; of the kinds that both runs have
+  std::optional<double> calls;               ///< ratio, at least 1; of the kind that changed most
+  std::map<std::string, double> lone_kinds;  ///< kind of communication that only one run has → share of its calls
 };
 IdentityDistance identity_distance(const RunSide& base, const RunSide& head);
 

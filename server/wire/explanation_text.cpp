@@ -81,6 +81,30 @@ std::string side_text(const DiffSide& side) {
   return fmt::format("run {}{}", side.run, side.commit.empty() ? "" : ", commit " + side.commit.substr(0, 12));
 }
 
+std::string causes_in(const gate::Explanation& explanation) {
+  const std::size_t colon = explanation.sentence.find(": ");
+  return colon == std::string::npos ? std::string() : explanation.sentence.substr(colon + 2);
+}
+
+/// Those that a person reads: what says the same as one before it stays in the JSON.
+std::vector<const gate::Explanation*> read_by_people(const std::vector<gate::Explanation>& explanations) {
+  std::vector<const gate::Explanation*> chosen;
+  for (const gate::Explanation& explanation : explanations) {
+    const bool told = std::any_of(chosen.begin(), chosen.end(), [&](const gate::Explanation* earlier) {
+      const bool mirrored = explanation.metric == "gpu.idle" && earlier->metric == "gpu.utilization";
+      return mirrored || causes_in(*earlier) == causes_in(explanation);
+    });
+    if (!told && !explanation.contributions.empty()) chosen.push_back(&explanation);
+  }
+  return chosen;
+}
+
+/// The rest of a difference that rounds to nothing is for sums, not for people.
+bool is_shown(const gate::Contribution& row, const gate::Explanation& explanation) {
+  constexpr double shown_share_min = 0.005;
+  return row.cause != gate::Cause::other || std::abs(row.delta) >= shown_share_min * std::abs(explanation.delta);
+}
+
 /// What stands beside the explanations, one sentence a line.
 std::vector<std::string> sentences_beside(const std::optional<gate::WorkloadChange>& change,
                                           const std::optional<gate::Cost>& cost,
@@ -109,9 +133,10 @@ std::string facts_markdown(const std::vector<std::string>& sentences) {
 std::string to_text(const gate::Explanation& explanation) {
   std::string text = explanation.sentence + "\n";
   for (const gate::Contribution& row : explanation.contributions)
-    text += fmt::format("  {}  {}  {}{}\n", padded_left(signed_amount(row.delta, explanation.unit), 10),
-                        padded_left(share_of(row.delta, explanation.delta), 6), label_of(row),
-                        row.note.empty() ? "" : " (" + row.note + ")");
+    if (is_shown(row, explanation))
+      text += fmt::format("  {}  {}  {}{}\n", padded_left(signed_amount(row.delta, explanation.unit), 10),
+                          padded_left(share_of(row.delta, explanation.delta), 6), label_of(row),
+                          row.note.empty() ? "" : " (" + row.note + ")");
   return text;
 }
 
@@ -131,8 +156,7 @@ std::string to_text(const DiffDocument& document) {
   for (const gate::MetricChange& change : diff.metrics)
     if (is_changed(change)) text += fmt::format("  {}  {}\n", padded_right(change.metric, width), change_text(change));
   text += width == 0 ? "  no metric differs\n" : "";
-  for (const gate::Explanation& explanation : diff.explanations)
-    if (!explanation.contributions.empty()) text += "\n" + to_text(explanation);
+  for (const gate::Explanation* explanation : read_by_people(diff.explanations)) text += "\n" + to_text(*explanation);
   const std::string facts = facts_text(sentences_beside(diff.workload_changed, diff.cost, diff.facts));
   return facts.empty() ? text : text + "\nbeside that\n" + facts;
 }
@@ -142,9 +166,10 @@ std::string to_markdown(const gate::Explanation& explanation) {
   if (explanation.contributions.empty()) return text;
   text += "| change | share | cause | |\n| ---: | ---: | --- | --- |\n";
   for (const gate::Contribution& row : explanation.contributions)
-    text += fmt::format("| {} | {} | {} | {} |\n", signed_amount(row.delta, explanation.unit),
-                        share_of(row.delta, explanation.delta), escaped_markdown(label_of(row)),
-                        escaped_markdown(row.note));
+    if (is_shown(row, explanation))
+      text += fmt::format("| {} | {} | {} | {} |\n", signed_amount(row.delta, explanation.unit),
+                          share_of(row.delta, explanation.delta), escaped_markdown(label_of(row)),
+                          escaped_markdown(row.note));
   return text + "\n";
 }
 
@@ -166,8 +191,7 @@ std::string to_markdown(const DiffDocument& document) {
     rows += fmt::format("| {} | {} | {} | {} |\n", escaped_markdown(change.metric), pair.from, pair.to,
                         gate::human_delta(change.head - change.base, change.base, change.unit));
   }
-  for (const gate::Explanation& explanation : diff.explanations)
-    if (!explanation.contributions.empty()) text += to_markdown(explanation);
+  for (const gate::Explanation* explanation : read_by_people(diff.explanations)) text += to_markdown(*explanation);
   text += facts_markdown(sentences_beside(diff.workload_changed, diff.cost, diff.facts));
   if (rows.empty()) return text;
   return text + "| metric | base | head | change |\n| --- | ---: | ---: | ---: |\n" + rows;
