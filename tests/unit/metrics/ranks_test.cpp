@@ -16,13 +16,14 @@ struct Drawn {
   std::int64_t sequence;  // 0: none
   std::int64_t begin, duration;
   Collective kind = Collective::allreduce;
+  std::int64_t bytes = 0;
 };
 
 RankShare rank_of(std::int64_t number, std::initializer_list<Drawn> calls, const char* window = "span") {
   Scene scene;
   scene.kernel(us(0, 100)).kernel(us(900, 1000));
   for (const Drawn& call : calls) {
-    timeline::Message message{0, 2, "", call.group, std::nullopt};
+    timeline::Message message{call.bytes, 2, "", call.group, std::nullopt};
     if (call.sequence != 0) message.sequence = call.sequence;
     scene.collective(us(call.begin, call.begin + call.duration), call.kind, message);
   }
@@ -88,6 +89,30 @@ TEST_CASE("matching: a call counts if it starts inside every rank's window") {
   const auto run = measure_run(ranks);
   CHECK(said(run, "allreduce.matched_calls") == "1.000000");
   CHECK(said(run, "allreduce.transfer_mean") == "10000.000000");
+}
+
+TEST_CASE("matching: what a message size took") {
+  using timeline::Collective;
+  const RankShare ranks[] = {rank_of(0, {{"0", 1, 200, 10, Collective::allreduce, 64},
+                                         {"0", 2, 300, 40, Collective::allreduce, 64},
+                                         {"0", 3, 400, 7, Collective::allreduce, 128},
+                                         {"0", 4, 500, 5, Collective::broadcast, 64}}),
+                             rank_of(1, {{"0", 1, 200, 30, Collective::allreduce, 64},
+                                         {"0", 2, 300, 20, Collective::allreduce, 64},
+                                         {"0", 3, 400, 9, Collective::allreduce, 128},
+                                         {"0", 4, 500, 3, Collective::broadcast, 64}})};
+  const std::vector<MatchedRow> rows = matched_rows(match_calls(ranks));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].bytes == 64);
+  CHECK(rows[0].matched == 2);
+  CHECK(rows[0].transfer == Nanos{30'000});
+  CHECK(rows[0].calls == 4);
+  CHECK(rows[0].total == Nanos{100'000});
+  CHECK(rows[1].bytes == 128);
+  CHECK(rows[1].transfer == Nanos{7'000});
+  CHECK(rows[2].kind == Collective::broadcast);
+  CHECK(rows[2].total == Nanos{8'000});
+  CHECK(matched_rows(match_calls(std::span(ranks, 1))).empty());
 }
 
 TEST_CASE("wait share: per rank, then the mean, with the ranks of the extremes") {

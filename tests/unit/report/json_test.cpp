@@ -93,6 +93,11 @@ TEST_CASE("from_json: refuses and names what is wrong") {
       {with("/ranks/0/window/start_ns", 9223372036854775807LL), "start_ns"},
       {with("/ranks/0/window/length_ns", 9223372036854775807LL), "length_ns"},
       {with("/ranks/0/devices/0/idle_ns", 351), "add up"},
+      {with("/run/collectives/0/matched", 0), "matched"},
+      {with("/run/collectives/0/calls", 4), "matched"},
+      {with("/run/collectives/0/transfer_ns", -1), "transfer_ns"},
+      {with("/run/collectives/0/kind", "gossip"), "gossip"},
+      {with("/run/collectives", "none"), "collectives"},
       {with("/ranks/0/devices/0/idle_causes_ns/sync", 101), "add up"},
       {with("/ranks/0/devices/0/compute_ns", -1), "compute_ns"},
       {with("/ranks/0/devices/0/compute_ns", 501), "add up"},
@@ -226,6 +231,32 @@ TEST_CASE("cut_lists: longest stay, the rest is added up") {
   REQUIRE(rank.phases.size() == 1);
   CHECK(rank.phases[0].name == "rest");
   CHECK(rank.steps.empty());
+}
+
+TEST_CASE("from_json: a report of a version that kept no matched calls") {
+  Json document = Json::parse(to_json(full_report()));
+  document["run"].erase("collectives");
+  const auto report = from_json(document.dump());
+  REQUIRE(report.has_value());
+  CHECK(report->collectives.empty());
+}
+
+TEST_CASE("cut_matched: longest sizes stay, the rest is the row of unknown size") {
+  std::vector<metrics::MatchedRow> rows;
+  for (std::int64_t i = 1; i <= 5; ++i)
+    rows.push_back({timeline::Collective::allreduce, i, 1, Nanos{i}, 2, Nanos{3 * i}});
+  rows.push_back({timeline::Collective::allreduce, 0, 1, Nanos{100}, 2, Nanos{200}});
+  cut_matched(rows, 5);
+  CHECK(rows.size() == 6);
+  cut_matched(rows, 2);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].bytes == 5);
+  CHECK(rows[1].bytes == 4);
+  CHECK(rows[2].bytes == 0);
+  CHECK(rows[2].matched == 4);
+  CHECK(rows[2].transfer == Nanos{106});
+  CHECK(rows[2].calls == 8);
+  CHECK(rows[2].total == Nanos{218});
 }
 
 }  // namespace traceweir::report::test

@@ -79,6 +79,8 @@ inline Report full_report() {
       {{"gpu.utilization", Number{0.6}, Unit::ratio, Better::higher, std::nullopt}, 0.55, 0.65, 1, 0},
       {{"allreduce.time_max", Number{2000.5}, Unit::ns, Better::lower, std::nullopt}, 2000, 2001, 0, 1},
       {{"rank.step_skew", std::nullopt, Unit::ratio, Better::lower, NotMeasured::no_steps}, 0, 0, 0, 0}};
+  report.collectives = {{timeline::Collective::allreduce, 8196000, 5, Nanos{70}, 10, Nanos{160}},
+                        {timeline::Collective::allreduce, 0, 2, Nanos{40}, 4, Nanos{80}}};
   return report;
 }
 
