@@ -85,11 +85,11 @@ commit() {
     -c user.email=demo@localhost -c commit.gpgsign=false commit -q --allow-empty -m "$2"
 }
 
-# gate WORKLOAD FILE COMMIT: the CI step. Prints its log; returns its exit code.
+# gate WORKLOAD FILE COMMIT [BRANCH]: the CI step. Prints its log; returns its exit code.
 gate() {
   local status=0
   (cd "$home/repository" && "$bin/traceweir" gate "$2" --project "$project" --workload "$1" --commit "$3" \
-    --branch main) >"$home/gate.log" 2>"$home/gate.err" || status=$?
+    --branch "${4:-main}") >"$home/gate.log" 2>"$home/gate.err" || status=$?
   sed 's/^/    /' "$home/gate.log" "$home/gate.err"
   say "    exit code $status"
   return "$status"
@@ -116,6 +116,19 @@ play_commit() {
     gate "ddp-$format" "$file" "$sha" || status=$?
     [ "$status" -eq "$expected" ] || die "commit $number, $format: exit code $status, expected $expected"
   done
+}
+
+# play_more: what makes the dashboard worth a longer look: another branch, and a job of two ranks whose loader lags on one.
+play_more() {
+  local sha
+  git -C "$home/repository" checkout -q -b try/larger-batch
+  commit 9 'try: larger batch'
+  sha=$(git -C "$home/repository" rev-parse HEAD)
+  "$bin/make_trace" --seed 9 --slow-kernel 1.1 "$home/trace-9.pt.trace.json" >>"$home/truth.jsonl"
+  gate ddp-kineto "$home/trace-9.pt.trace.json" "$sha" try/larger-batch >"$home/more.log" || true
+  git -C "$home/repository" checkout -q main
+  "$bin/make_trace" --format nsys --all-ranks --ranks 2 --slow-allreduce 2 "$home/ranks.sqlite" >>"$home/truth.jsonl"
+  gate ddp-2ranks "$home/ranks.sqlite" "$(git -C "$home/repository" rev-parse HEAD)" >>"$home/more.log" || true
 }
 
 show_history() {
@@ -166,6 +179,7 @@ main() {
   git init -q -b main "$home/repository"
   for i in "${!subjects[@]}"; do play_commit $((i + 1)) "${subjects[$i]}"; done
   show_history
+  [ "$keep" = no ] || play_more
   show_urls "$(git -C "$home/repository" rev-parse "HEAD~$((${#subjects[@]} - stalled_commit))")"
   [ "$keep" = no ] || {
     printf '%s\n' "$service" >"$home/pid"

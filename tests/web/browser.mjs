@@ -22,7 +22,7 @@ const refused = /Failed to load resource: the server responded with a status of 
 export async function open(address, { width = 1280, height = 900, theme = 'light', expectRefusals = false, prepare } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
   const faults = []
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return

@@ -135,6 +135,29 @@ export function drawChanges(u: uPlot, changes: readonly Change[], colors: Colors
   c.restore()
 }
 
+export interface Level {
+  from: number // slots
+  to: number
+  value: number
+}
+
+/// Between two changes of the level it is one number: what this segment's runs are compared with.
+export function drawLevels(u: uPlot, levels: readonly Level[], colors: Colors) {
+  const c = u.ctx
+  c.save()
+  clip(u)
+  c.strokeStyle = colors.faint
+  c.lineWidth = 1.2 * devicePixelRatio
+  c.beginPath()
+  for (const level of levels) {
+    const y = Math.round(u.valToPos(level.value, 'y', true)) + 0.5
+    c.moveTo(u.valToPos(level.from - 0.4, 'x', true), y)
+    c.lineTo(u.valToPos(level.to + 0.4, 'x', true), y)
+  }
+  c.stroke()
+  c.restore()
+}
+
 export function drawLimit(u: uPlot, limit: number, text: string, colors: Colors) {
   const { min, max } = u.scales.y!
   if (min === undefined || max === undefined || limit < min || limit > max) return

@@ -2,7 +2,7 @@
 import uPlot from 'uplot'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatAgo, formatDateTime, formatDay, formatDelta, formatRelative, formatValue, scaleFor, shortSha } from './format'
-import { colorsOf, drawChanges, drawLimit, drawMarks, type Change, type Colors } from './draw'
+import { colorsOf, drawChanges, drawLevels, drawLimit, drawMarks, type Change, type Colors, type Level } from './draw'
 import { spotAt, type Layout, type Spot } from './layout'
 import { flag, outcomeWords } from './series'
 import { OutcomeBadge } from './ui'
@@ -22,6 +22,7 @@ export interface PlotOptions {
   view: View
   axis: Axis
   changes: readonly Change[]
+  levels: readonly Level[]
   limit: Limit | null
   label: string
   onZoom: (view: View | null) => void
@@ -96,7 +97,7 @@ function axesOf(layout: Layout, unit: string, colors: Colors): uPlot.Axis[] {
   }
   const common = { stroke: colors.text, font, ticks: { show: false } }
   return [
-    { ...common, grid: { show: false }, space: 72, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (_, splits) => splits.map(day), size: 26 },
+    { ...common, grid: { show: false }, space: 72, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (_, splits) => splits.map(day), size: 32, gap: 9 },
     {
       ...common,
       grid: { stroke: colors.grid, width: 1 },
@@ -126,7 +127,7 @@ function seriesOf(layout: Layout, colors: Colors): uPlot.Series[] {
 
 /// Turns presses, drags and keys on the plot into what they mean.
 function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: Colors, onHover: (slot: number | null) => void): uPlot {
-  const { layout, axis, changes, limit } = options.current
+  const { layout, axis, changes, levels, limit } = options.current
   const data = knownData(layout)
   const unit = layout.lanes[0]?.series.columns.unit ?? ''
   const view = () => options.current.view
@@ -145,7 +146,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
       bind: { dblclick: () => () => null }, // a click opens a run; the brush and Escape show all again
     },
     hooks: {
-      draw: [(u) => { drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, colors) }],
+      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, colors) }],
       setCursor: [(u) => onHover(u.cursor.left! >= 0 ? (u.cursor.idx ?? null) : null)],
       setSelect: [(u) => {
         if (u.select.width < 6) return
@@ -222,7 +223,7 @@ export function Plot(props: PlotOptions) {
       plot.current?.destroy()
       plot.current = null
     }
-  }, [props.layout, props.axis, props.changes, props.limit, theme])
+  }, [props.layout, props.axis, props.changes, props.levels, props.limit, theme])
 
   useEffect(() => inOwnTask(() => plot.current?.setScale('x', { min: props.view.low - 0.6, max: props.view.high + 0.6 })), [props.view.low, props.view.high])
 

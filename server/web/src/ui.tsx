@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { onToken, Problem, setToken, token, type Outcome, type Run } from './api'
+import { runHref } from './router'
 import { outcomeNames } from './words'
 
 const shapes: Record<Outcome, JSX.Element> = {
@@ -30,6 +31,19 @@ const statusNames: Record<string, string> = { pending: 'Waiting for ranks', anal
 export function RunBadge({ run, large }: { run: Run; large?: boolean }) {
   if (run.verdict) return <OutcomeBadge outcome={run.verdict.outcome} learning={run.verdict.learning} large={large ?? false} />
   return <span class={`badge none${large ? ' large' : ''}`}>{statusNames[run.status] ?? run.status}</span>
+}
+
+const runId = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+
+/// A sentence of the service, in which ids of runs become links with short names.
+export function Sentence({ text, project }: { text: string; project: string }) {
+  const parts: ComponentChildren[] = []
+  let end = 0
+  for (const match of text.matchAll(runId)) {
+    parts.push(text.slice(end, match.index), <a href={runHref(project, match[0])} class="in-text" title={match[0]}>{match[0].slice(-8)}</a>)
+    end = match.index! + match[0].length
+  }
+  return <>{parts}{text.slice(end)}</>
 }
 
 export function Loading({ what }: { what: string }) {

@@ -9,7 +9,7 @@ import { runHref } from '../router'
 import { getSeries, flag, outcomeWords, type ChangePoint, type Series } from '../series'
 import { betterName, isWorse, metricName } from '../words'
 import { Empty, Loading, OutcomeBadge, ProblemBox, Table } from '../ui'
-import type { Change } from '../draw'
+import type { Change, Level } from '../draw'
 import { historyPath, saveCsv, type Shared } from './history'
 import { Overview } from './overview'
 
@@ -54,6 +54,13 @@ function changesOf(layout: Layout, series: Series): Change[] {
   return series.columns.changePoints.flatMap((change) => {
     const slot = slotOfRun(layout, change.run)
     return slot < 0 ? [] : [{ slot, worse: change.better === null || change.better === undefined ? isWorse(change.after - change.before, series.columns.better) : !change.better, accepted: change.accepted ?? false }]
+  })
+}
+
+function levelsOf(layout: Layout, series: Series): Level[] {
+  return series.columns.segments.flatMap((segment) => {
+    const [from, to] = [slotOfRun(layout, segment.first_run), slotOfRun(layout, segment.last_run)]
+    return from < 0 || to < from ? [] : [{ from, to, value: segment.level }]
   })
 }
 
@@ -140,6 +147,7 @@ function Body(props: CardProps & { layout: Layout; main: Series }) {
   const { layout, main, metric } = props
   const view = useMemo(() => viewIn(layout, props.zoom), [layout, props.zoom?.join()])
   const changes = useMemo(() => changesOf(layout, main), [layout, main])
+  const levels = useMemo(() => levelsOf(layout, main), [layout, main])
   const limit = useMemo(() => limitOf(props.latest?.verdict?.rules ?? [], metric), [props.latest, metric])
   const [csvProblem, setCsvProblem] = useState('')
   if (layout.slots === 0) return <Empty title="No run measured this"><p>On {props.branches.join(', ')}, workload {props.workload}. <code>traceweir metrics</code> tells what a metric needs.</p></Empty>
@@ -147,7 +155,7 @@ function Body(props: CardProps & { layout: Layout; main: Series }) {
     <>
       {props.table
         ? <SeriesTable layout={layout} view={view} unit={main.columns.unit} project={props.project} metric={metric} />
-        : <Plot layout={layout} view={view} axis={props.axis} changes={changes} limit={limit} label={`${metricName(metric)} over ${plural(layout.slots, 'run')}`}
+        : <Plot layout={layout} view={view} axis={props.axis} changes={changes} levels={levels} limit={limit} label={`${metricName(metric)} over ${plural(layout.slots, 'run')}`}
             onZoom={zoomBy(props, layout)} onOpen={(spot) => props.onOpen(spot.lane.series.text('run', spot.point))} />}
       {layout.lanes.length > 1 && !props.table && <LaneLegend layout={layout} />}
       <div class="card-foot">

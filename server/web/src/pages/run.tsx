@@ -7,7 +7,7 @@ import { openInPerfetto, perfettoReads } from '../perfetto'
 import { ReportSections } from '../report'
 import { compareHref, projectHref, runHref, setQuery, usePlace } from '../router'
 import { isWorse, metricName, reasonName } from '../words'
-import { CopyButton, Loading, OutcomeBadge, ProblemBox, RunBadge, Section, Table } from '../ui'
+import { CopyButton, Loading, OutcomeBadge, ProblemBox, RunBadge, Section, Sentence, Table } from '../ui'
 import { AcceptDialog, Acceptances } from './accept'
 import { baselineRun } from './runs'
 import { WhySection } from './told'
@@ -19,11 +19,13 @@ const tone = (rule: Rule) => {
 
 const levelOf = (rule: Rule) => rule.baseline && (rule.baseline.level ?? rule.baseline.median)
 
-function RuleSays({ rule }: { rule: Rule }) {
-  return <>{rule.sentence && <p class="rule-sentence">{rule.sentence}</p>}{rule.next && <p class="rule-next">{rule.next}</p>}</>
+/// Of a rule that holds the columns say all; of others what it means and what to do.
+function RuleSays({ rule, project }: { rule: Rule; project: string }) {
+  const plain = rule.outcome === 'pass' && rule.delta !== null
+  return <>{rule.sentence && !plain && <p class="rule-sentence">{rule.sentence}</p>}{rule.next && <p class="rule-next"><Sentence text={rule.next} project={project} /></p>}</>
 }
 
-function Rules({ rules }: { rules: readonly Rule[] }) {
+function Rules({ rules, project }: { rules: readonly Rule[]; project: string }) {
   const weight = (rule: Rule) => ['fail', 'inconclusive', 'warn', 'pass', null].indexOf(rule.outcome)
   const sorted = [...rules].sort((a, b) => weight(a) - weight(b))
   return (
@@ -35,7 +37,7 @@ function Rules({ rules }: { rules: readonly Rule[] }) {
       { head: 'Change', number: true, cell: (rule) => <span class={`delta ${tone(rule)}`}>{formatDelta(rule.delta, rule.unit)}{rule.unit !== 'ratio' && rule.delta_ratio !== null && <><br />{formatRelative(rule.delta_ratio)}</>}</span> },
       { head: 'Allowed', number: true, cell: (rule) => <>{rule.tolerance ?? ''}{rule.limit !== null && <><br />limit {rule.limit_text ?? formatValue(rule.limit, rule.unit)}</>}</> },
       { head: <span title="The smallest worsening that this baseline would find with 80 % probability">Can see</span>, label: 'Can see', number: true, cell: (rule) => formatDelta(rule.detectable, rule.unit).replace(/^[+−±]/, '') },
-      { head: 'What to do', class: 'says', cell: (rule) => <RuleSays rule={rule} /> },
+      { head: 'What to do', class: 'says', cell: (rule) => <RuleSays rule={rule} project={project} /> },
     ]} />
   )
 }
@@ -97,7 +99,7 @@ function Verdict({ run }: { run: Run }) {
   return (
     <>
       <p class="verdict-summary">{verdict.summary}</p>
-      {steps.length > 0 && <ul class="verdict-next">{steps.map((text) => <li>{text}</li>)}</ul>}
+      {steps.length > 0 && <ul class="verdict-next">{steps.map((text) => <li><Sentence text={text} project={run.project} /></li>)}</ul>}
       {verdict.mode === 'observe' && <p class="hint">This project observes: nothing is blocked, whatever the verdict.</p>}
       {run.superseded && <p class="hint">A higher attempt of this job has taken its place.</p>}
     </>
@@ -130,7 +132,7 @@ function RunView({ run, again }: { run: Run; again: () => void }) {
       {run.verdict && <WhySection explanations={run.verdict.explanations ?? []} betterOf={betterOf} baseName="Baseline run" headName="This run" told={run.verdict} />}
       {run.verdict && (
         <Section title="Rules" id="rules" hint={`By ${policySources[run.verdict.policy_source] ?? run.verdict.policy_source}; ${run.verdict.baseline_runs.length === 0 ? 'no run to compare with' : `compared with ${plural(run.verdict.baseline_runs.length, 'run')}`}.`}>
-          <Rules rules={run.verdict.rules} />
+          <Rules rules={run.verdict.rules} project={run.project} />
           {run.verdict.notes.length > 0 && <ul class="facts-list">{run.verdict.notes.map((note) => <li>{note}</li>)}</ul>}
           {run.verdict.baseline_runs.length > 0 && <details><summary>Runs of the baseline</summary><p class="run-list">{run.verdict.baseline_runs.slice(0, 30).map((id) => <a href={runHref(run.project, id)}><code>{id.slice(-8)}</code></a>)}</p></details>}
         </Section>

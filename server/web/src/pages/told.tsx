@@ -1,6 +1,8 @@
 // What a verdict or a comparison tells beside its numbers: explanations, facts, a changed workload, cost.
 import type { Better, Explanation, Told } from '../api'
+import { formatDelta } from '../format'
 import { Waterfall } from '../waterfall'
+import { metricName } from '../words'
 import { Section } from '../ui'
 
 export function ToldBox({ told }: { told: Told }) {
@@ -26,11 +28,11 @@ export function WhySection({ explanations, betterOf, baseName, headName, told }:
   if (nothing) return null
   return (
     <Section title="Why" id="why" hint={explanations.length > 0 ? 'From the report of one run of the baseline to this one, cause by cause.' : undefined}>
-      {explanations.map((explanation) => (
-        <div class="explanation">
-          {explanation.sentence && <p class="sentence">{explanation.sentence}</p>}
+      {explanations.map((explanation, index) => (
+        <details class="explanation" open={index === 0}>
+          <summary>{explanation.sentence || `${metricName(explanation.metric)}: ${formatDelta(explanation.delta, explanation.unit)}`}</summary>
           <Waterfall explanation={explanation} better={betterOf(explanation.metric)} baseName={baseName} headName={headName} />
-        </div>
+        </details>
       ))}
       <ToldBox told={told} />
     </Section>
