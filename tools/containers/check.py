@@ -20,7 +20,8 @@ import time
 
 import yaml
 
-from dockerfile import Builder, How, Image, enter, fresh_root, root_of
+from dockerfile import Builder
+from roots import How, Image, enter, fresh_root, root_of
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 WORK = PROJECT / "build/containers"
