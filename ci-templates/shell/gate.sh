@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# gate.sh TRACE...: the gate with curl alone, for a CI that none of the templates knows. Several traces are ranks of one run.
+#
+# Variables: TRACEWEIR_URL, TRACEWEIR_TOKEN, TRACEWEIR_PROJECT; TRACEWEIR_WORKLOAD (default), TRACEWEIR_COMMIT (HEAD), TRACEWEIR_BRANCH;
+# TRACEWEIR_BASE and TRACEWEIR_PR where it is a change, TRACEWEIR_FORK=true where it is a stranger's; TRACEWEIR_RUN_KEY: what the
+# uploads of one run have in common, new for every run and the same when it is tried again (the build's number).
+# Exit codes: 0 pass (or still learning), 1 fail, 2 usage or refused, 3 no verdict, 4 the service cannot be reached.
+#
+# `traceweir gate` does more: it finds these facts out itself, tells the ancestors, hashes, compresses, and writes reports.
+set -euo pipefail
+
+: "${TRACEWEIR_URL:?}" "${TRACEWEIR_TOKEN:?}" "${TRACEWEIR_PROJECT:?}"
+[ $# -gt 0 ] || {
+  echo 'usage: gate.sh TRACE...' >&2
+  exit 2
+}
+commit=${TRACEWEIR_COMMIT:-$(git rev-parse HEAD)}
+branch=${TRACEWEIR_BRANCH:-$(git rev-parse --abbrev-ref HEAD)}
+key=${TRACEWEIR_RUN_KEY:-$commit-$(date +%s)}
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
+
+# A value of the query; curl's --url-query is younger than many a CI's curl.
+encoded() {
+  local LC_ALL=C text=$1 i c
+  for ((i = 0; i < ${#text}; i++)); do
+    c=${text:i:1}
+    case $c in
+      [a-zA-Z0-9._~-]) printf '%s' "$c" ;;
+      *) printf '%%%02X' "$(($(printf '%d' "'$c") & 255))" ;;
+    esac
+  done
+}
+
+# One upload; the file goes as it is, and is never read into memory. Retries are safe: the key makes two of them one.
+upload() {
+  local file=$1 rank=$2 ranks=$3 query
+  query="workload=$(encoded "${TRACEWEIR_WORKLOAD:-default}")&commit=$commit&branch=$(encoded "$branch")&name=$(encoded "$(basename "$file")")"
+  [ "$ranks" -eq 1 ] || query+="&rank=$rank&ranks=$ranks&run_key=$(encoded "$key")"
+  [ -z "${TRACEWEIR_BASE:-}" ] || query+="&base=$TRACEWEIR_BASE"
+  [ -z "${TRACEWEIR_PR:-}" ] || query+="&pr=$TRACEWEIR_PR"
+  [ -z "${TRACEWEIR_FORK:-}" ] || query+="&fork=$TRACEWEIR_FORK"
+  # The token goes through a file descriptor: arguments can be read by every process of the machine.
+  curl -sS --retry 4 --retry-connrefused --max-time 700 -o "$answer" -w '%{http_code}' --request POST \
+    -H @<(printf 'Authorization: Bearer %s' "$TRACEWEIR_TOKEN") -H "Idempotency-Key: $key/$rank" \
+    -H 'Content-Type: application/octet-stream' --upload-file "$file" \
+    "$TRACEWEIR_URL/api/v1/projects/$TRACEWEIR_PROJECT/runs?$query"
+}
+
+# word KEY: the first string of that key in the answer. With jq it would be `jq -r .verdict.outcome`.
+word() { grep -o "\"$1\":\"[^\"]*\"" "$answer" | head -n 1 | cut -d '"' -f 4; }
+
+rank=0
+for file in "$@"; do
+  status=$(upload "$file" "$rank" $#) || {
+    echo "traceweir: $TRACEWEIR_URL cannot be reached" >&2
+    exit 4
+  }
+  case $status in
+    201 | 202) ;;
+    5* | 429)
+      echo "traceweir: the service answered $status: $(word detail)" >&2
+      exit 4
+      ;;
+    422)
+      echo "traceweir: $file was refused: $(word detail)" >&2
+      exit 3
+      ;;
+    *)
+      echo "traceweir: the service answered $status: $(word detail)" >&2
+      exit 2
+      ;;
+  esac
+  rank=$((rank + 1))
+done
+
+outcome=$(word outcome)
+echo "traceweir: ${outcome:-no verdict}: $(word summary)"
+echo "traceweir: $TRACEWEIR_URL$(word html)"
+# A project that only observes never fails a build.
+if grep -q '"mode":"observe"' "$answer"; then exit 0; fi
+case $outcome in
+  pass | warn) exit 0 ;;
+  fail) exit 1 ;;
+  # A baseline that is still being built is no fault of this commit.
+  inconclusive) if grep -q '"learning":true' "$answer"; then exit 0; else exit 3; fi ;;
+  *) exit 3 ;;
+esac
