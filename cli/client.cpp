@@ -6,14 +6,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/url/parse.hpp>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "analyzer/core/text.hpp"
@@ -31,45 +30,57 @@ namespace http = beast::http;
 constexpr std::chrono::seconds connect_time_max{10};
 constexpr std::chrono::seconds send_time_max{60};     // without any progress
 constexpr std::chrono::seconds answer_time_max{700};  // a verdict may be waited for (wait=600)
-constexpr std::size_t file_buffer_bytes = 256 * 1024;
+constexpr std::size_t body_buffer_bytes = 256 * 1024;
+constexpr std::string_view last_chunk = "0\r\n\r\n";
 constexpr std::size_t read_buffer_bytes = 64 * 1024;
 constexpr std::uint64_t answer_bytes_max = std::uint64_t{64} << 20;
 
 struct Target {
   const ServiceUrl& url;
   const std::string& token;
+  const std::optional<Proxy>& proxy;
 };
 
-std::string head_of(const ClientRequest& request, const Target& target, std::uint64_t body_bytes) {
+/// How the end of the body is told. A request that has none tells nothing.
+std::string framing_of(const ClientRequest& request, const BodySource& body) {
+  if (request.method == "GET") return "";
+  if (const auto length = body.length()) return fmt::format("Content-Length: {}\r\n", *length);
+  return "Transfer-Encoding: chunked\r\n";
+}
+
+std::string head_of(const ClientRequest& request, const Target& target, const BodySource& body) {
   const bool is_ipv6 = target.url.host.find(':') != std::string::npos;
   const std::string host = is_ipv6 ? "[" + target.url.host + "]" : target.url.host;
   std::string head = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}:{}\r\nUser-Agent: traceweir/{}\r\nConnection: close\r\n",
                                  request.method, target.url.base, request.path, host, target.url.port, version);
   if (!target.token.empty()) head += fmt::format("Authorization: Bearer {}\r\n", target.token);
   for (const auto& [name, value] : request.headers) head += fmt::format("{}: {}\r\n", name, value);
-  if (request.method != "GET") head += fmt::format("Content-Length: {}\r\n", body_bytes);
-  return head + "\r\n";
+  return head + framing_of(request, body) + "\r\n";
 }
 
-/// Sends head and file. The service may answer early and close (a refused upload): then writing fails, and the answer
+/// The next piece of the body as it goes over the wire; empty: there is no more. Throws std::runtime_error.
+std::string next_piece(BodySource& body, std::vector<char>& buffer) {
+  const auto count = body.read(buffer);
+  if (!count) throw std::runtime_error(count.error().message);
+  const std::string_view bytes(buffer.data(), *count);
+  if (body.length()) return std::string(bytes);
+  return bytes.empty() ? std::string(last_chunk) : fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
+}
+
+/// Sends head and body. The service may answer early and close (a refused upload): then writing fails, and the answer
 /// is still there to be read.
 asio::awaitable<void> write(Stream& stream, const ClientRequest& request, const Target& target) {
-  std::ifstream file;
-  const std::uint64_t total = request.file.empty() ? 0 : std::filesystem::file_size(request.file);
-  if (!request.file.empty()) file.open(request.file, std::ios::binary);
-  const std::string head = head_of(request, target, request.file.empty() ? request.text.size() : total) + request.text;
-  std::vector<char> buffer(file_buffer_bytes);
+  auto opened = body_source({request.file, request.text, request.packing});
+  if (!opened) throw std::runtime_error(opened.error().message);
+  BodySource& body = **opened;
+  std::vector<char> buffer(body_buffer_bytes);
+  std::string piece = head_of(request, target, body);
   try {
-    stream.allow(send_time_max);
-    co_await stream.write(asio::buffer(head));
-    for (std::uint64_t sent = 0; sent < total;) {
-      file.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(buffer.size(), total - sent)));
-      const auto count = static_cast<std::size_t>(file.gcount());
-      if (count == 0) throw std::runtime_error("the file became shorter while it was sent");
+    while (!piece.empty()) {
       stream.allow(send_time_max);
-      co_await stream.write(asio::buffer(buffer.data(), count));
-      sent += count;
-      if (request.progress) request.progress(sent, total);
+      co_await stream.write(asio::buffer(piece));
+      if (request.progress && body.total() > 0) request.progress(body.done(), body.total());
+      piece = piece == last_chunk ? "" : next_piece(body, buffer);
     }
   } catch (const boost::system::system_error&) {
     co_return;
@@ -86,6 +97,7 @@ asio::awaitable<ClientAnswer> read(Stream& stream) {
     const std::size_t count = co_await stream.read(buffer.prepare(read_buffer_bytes));
     boost::system::error_code error;
     buffer.commit(count);
+    if (count == 0 && !parser.got_some()) throw boost::system::system_error(http::error::end_of_stream);
     if (count == 0)
       parser.put_eof(error);
     else
@@ -106,7 +118,8 @@ asio::awaitable<ClientAnswer> talk(const ClientRequest& request, const Target& t
   const bool plain = target.url.scheme == ServiceUrl::Scheme::http;
   const std::unique_ptr<Stream> stream = plain ? plain_stream(executor) : tls_stream(executor);
   stream->allow(connect_time_max);
-  co_await stream->connect(target.url.host, target.url.port);
+  const Route route{target.url.host, target.url.port, target.proxy};  // named: GCC bug 107288
+  co_await stream->connect(route);
   co_await write(*stream, request, target);
   co_return co_await read(*stream);
 }
@@ -152,7 +165,8 @@ Result<ServiceUrl> service_url(std::string_view text) {
   return url;
 }
 
-Client::Client(ServiceUrl url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
+Client::Client(ServiceUrl url, std::string token, std::optional<Proxy> proxy, std::chrono::seconds retry_time_max)
+    : url_(std::move(url)), token_(std::move(token)), proxy_(std::move(proxy)), retry_time_max_(retry_time_max) {}
 
 Result<ClientAnswer> Client::send(const ClientRequest& request) const {
   if (!is_field_value(token_)) return fail(ErrorCode::usage, "TRACEWEIR_TOKEN: holds a character that no token has");
@@ -165,16 +179,19 @@ Result<ClientAnswer> Client::send(const ClientRequest& request) const {
     failure = error;
     answer = std::move(result);
   };
-  const Target target{url_, token_};  // named: the coroutine only refers to it
+  const Target target{url_, token_, proxy_};  // named: the coroutine only refers to it
   asio::co_spawn(io, talk(request, target), done);
   io.run();
   if (!failure) return *std::move(answer);
   try {
     std::rethrow_exception(failure);
   } catch (const boost::system::system_error& error) {
+    const bool tls = error.code().category() == asio::error::get_ssl_category();
     return fail(ErrorCode::unreachable,
-                fmt::format("{}:{}: {} (is the service running? TRACEWEIR_URL says where it is)", url_.host, url_.port,
-                            clean_text(error.code().message())));
+                fmt::format("{}:{}: {} ({})", url_.host, url_.port, clean_text(error.code().message()),
+                            tls ? "is it https, and does this machine trust its certificate? SSL_CERT_FILE names "
+                                  "authorities of one's own"
+                                : "is the service running? TRACEWEIR_URL says where it is"));
   } catch (const std::exception& error) {
     return fail(ErrorCode::unreachable, fmt::format("{}:{}: {}", url_.host, url_.port, clean_text(error.what())));
   }

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "cli/body_source.hpp"
+#include "cli/proxy.hpp"
 
 namespace traceweir::cli {
 
@@ -31,7 +33,8 @@ struct ClientRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string file;  ///< sent as the body; empty: `text` is
   std::string text;
-  std::function<void(std::uint64_t sent, std::uint64_t total)> progress;  ///< may be empty
+  Packing packing = Packing::as_is;  ///< what is packed is sent in chunks: its length is not known beforehand
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< of the file's bytes; may be empty
 };
 
 struct ClientAnswer {
@@ -43,7 +46,7 @@ struct ClientAnswer {
 /// Sends requests one after the other.
 class Client {
  public:
-  Client(ServiceUrl url, std::string token);
+  Client(ServiceUrl url, std::string token, std::optional<Proxy> proxy, std::chrono::seconds retry_time_max);
 
   /// Errors: unreachable (no connection, cut off, no HTTP, or the file cannot be read), usage (a token or header that
   ///         cannot be sent).
@@ -58,9 +61,14 @@ class Client {
   /// Where a person looks at something. Shape: the service's URL with `path` behind it.
   [[nodiscard]] std::string address_of(std::string_view path) const;
 
+  /// For how long whoever is patient tries again (patience.hpp).
+  [[nodiscard]] std::chrono::seconds retry_time_max() const { return retry_time_max_; }
+
  private:
   ServiceUrl url_;
   std::string token_;
+  std::optional<Proxy> proxy_;
+  std::chrono::seconds retry_time_max_;
 };
 
 /// The error that an answer stands for. The service's word where it sent one; else by the status.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdlib>
+#include <chrono>
+#include <optional>
+#include <utility>
 
+#include "cli/ci_facts.hpp"
 #include "cli/command.hpp"
 #include "server/wire/url_text.hpp"
 
@@ -19,8 +22,14 @@ Result<Client> connect(const ConnectionOptions& options) {
   if (options.url.empty()) return fail(ErrorCode::usage, "where is the service? Set TRACEWEIR_URL or give --url");
   if (options.project.empty()) return fail(ErrorCode::usage, "which project? Give --project or set TRACEWEIR_PROJECT");
   TRACEWEIR_TRY(url, service_url(options.url));
-  const char* token = std::getenv("TRACEWEIR_TOKEN");
-  return Client(std::move(url), token == nullptr ? "" : token);
+  std::optional<Proxy> proxy;
+  const Variables variables = process_variables();
+  if (url.scheme == ServiceUrl::Scheme::https) {
+    TRACEWEIR_TRY(found, https_proxy(url.host, url.port, variables));
+    proxy = std::move(found);
+  }
+  return Client(std::move(url), variables("TRACEWEIR_TOKEN"), std::move(proxy),
+                std::chrono::seconds(options.retry_time_max));
 }
 
 int ask(const ConnectionOptions& options, const std::string& path, OutputForm form,

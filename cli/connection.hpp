@@ -2,6 +2,7 @@
 // Not for: talking (client.hpp).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -16,13 +17,14 @@ namespace traceweir::cli {
 
 struct ConnectionOptions {
   std::string url, project;
+  std::int64_t retry_time_max = 90;  ///< seconds
 };
 
 /// --url (TRACEWEIR_URL), --project (TRACEWEIR_PROJECT). The token comes from TRACEWEIR_TOKEN only: an argument would
 /// be seen by every user of the machine.
 void add_connection_options(CLI::App& app, ConnectionOptions& options);
 
-/// Errors: usage (no URL, or not one).
+/// Errors: usage (no URL, or not one; HTTPS_PROXY that is none).
 Result<Client> connect(const ConnectionOptions& options);
 
 enum class OutputForm { text, json };

@@ -13,11 +13,18 @@ namespace {
 constexpr const char* footer = R"(Examples:
   export TRACEWEIR_URL=https://traceweir.example.org TRACEWEIR_TOKEN=twr_…
   traceweir gate trace.json.gz --project llama --workload ddp-8gpu
-  traceweir gate report.sqlite --project llama --commit "$SHA" --branch main --env node=a100-1
-  traceweir gate rank0.json.gz rank1.json.gz --project llama       two ranks of one run
-  traceweir gate rank3.json.gz --rank 3 --ranks 8 --run-key "$CI_PIPELINE_ID"   one of eight jobs; the last one gets the
-                                                                   verdict, the others exit 0
+  traceweir gate 'traces/rank*.json.gz' --project llama           several files, or a folder: the ranks of one run
+  traceweir gate rank3.json.gz --rank 3 --ranks 8                  one of eight jobs of a CI run; the last one that sends
+                                                                   gets the verdict, the others exit 0
+  traceweir gate report.sqlite --env node=a100-1 --strict
+  traceweir gate report.sqlite --edge                              measure here, send only the report
+  traceweir gate out/ --confirm-with 'make profile'                run it again where the verdict wants a second run
+  traceweir gate trace.json --junit gate.xml --markdown gate.md    reports for the CI
   traceweir gate --explain-ci                                      what is told by the CI, and by what
+
+In CI, commit, base, branch, pull request and attempt are found out; --explain-ci shows them.
+A run of several jobs that lacks a rank is judged without it after a while (inconclusive: missing_rank), or at once by
+POST /api/v1/projects/PROJECT/runs/RUN/finish.
 
 Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
 3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)";
@@ -65,19 +72,45 @@ void add_run_options(CLI::App& app, GateOptions& options) {
       ->envname("TRACEWEIR_KEY");
 }
 
+void add_sending_options(CLI::App& app, GateOptions& options) {
+  app.add_flag("--edge", options.edge, "measure here and send only the report, not the traces");
+  app.add_flag("--dry-run", options.dry_run, "measure here, say what would be sent, and send nothing");
+  app.add_option("--compression", options.compression, "of what is not compressed yet: zstd or none")
+      ->check(CLI::IsMember({"zstd", "none"}))
+      ->capture_default_str()
+      ->envname("TRACEWEIR_COMPRESSION");
+  app.add_option("--wait", options.wait, "seconds to wait for the verdict; 0: not at all")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str()
+      ->envname("TRACEWEIR_WAIT");
+  app.add_option("--retry-time-max", options.connection.retry_time_max,
+                 "seconds within which a service that is away is tried again, five times at most")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str()
+      ->envname("TRACEWEIR_RETRY_TIME_MAX");
+  app.add_option("--confirm-with", options.confirm_with,
+                 "shell command that runs the profile again where a suspicious run wants to be confirmed (the policy's "
+                 "`confirm`); it writes the same FILEs, which are then sent as a further run")
+      ->type_name("COMMAND")
+      ->envname("TRACEWEIR_CONFIRM_WITH");
+}
+
 void add_outcome_options(CLI::App& app, GateOptions& options) {
-  app.add_option("--wait", options.wait, "seconds to wait for the verdict")
-      ->check(CLI::Range(0, 600))
-      ->capture_default_str();
-  app.add_option("--on-unreachable", options.on_unreachable, "pass: exit 0 when the service cannot be reached")
+  app.add_option("--on-unreachable", options.on_unreachable,
+                 "exit 4 (fail) or 0 (pass) when the service cannot be reached")
       ->check(CLI::IsMember({"fail", "pass"}))
       ->capture_default_str()
       ->envname("TRACEWEIR_ON_UNREACHABLE");
   app.add_flag("--strict", options.strict, "exit 3 also while the baseline is still being built");
-  app.add_flag("--dry-run", options.dry_run, "measure here and send nothing");
+  app.add_option("--markdown", options.outputs.markdown, "file for the verdict as Markdown (comment of a pull request)")
+      ->type_name("FILE");
+  app.add_option("--junit", options.outputs.junit, "file for the verdict as JUnit XML, a test case per metric")
+      ->type_name("FILE");
+  app.add_option("--dotenv", options.outputs.dotenv, "file for TRACEWEIR_OUTCOME=… and others (GitLab's dotenv report)")
+      ->type_name("FILE");
   app.add_flag("--explain-ci", options.explain_ci,
                "print what the CI and git tell of the commit, and what says so; needs no file, service or token");
-  app.add_flag("--json", options.json, "the run as the service answers it");
+  app.add_flag("--json", options.json, "print the run as the service answers it; the table goes to stderr");
 }
 
 }  // namespace
@@ -85,11 +118,12 @@ void add_outcome_options(CLI::App& app, GateOptions& options) {
 void add_gate_options(CLI::App& app, GateOptions& options) {
   app.add_option("FILE", options.files,
                  "nsys SQLite export or report, Kineto JSON (plain, gzip or zstd), a report, output of nsys stats, or "
-                 "metrics of your own; several are ranks of one run, in this order")
-      ->check(CLI::ExistingFile);
+                 "metrics of your own; several, a pattern or a folder are ranks of one run, in this order")
+      ->type_name("FILE");
   add_connection_options(app, options.connection);
   add_run_options(app, options);
   add_reading_options(app, options.reading);
+  add_sending_options(app, options);
   add_outcome_options(app, options);
   app.footer(footer);
   for (const CLI::Option* option : app.get_options())

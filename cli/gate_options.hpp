@@ -9,6 +9,7 @@
 
 #include "cli/ci_facts.hpp"
 #include "cli/connection.hpp"
+#include "cli/outputs.hpp"
 #include "cli/reading.hpp"
 
 namespace CLI {
@@ -26,9 +27,10 @@ struct GateOptions {
   std::string policy, workload, key, run_key;
   std::optional<std::int64_t> rank, ranks;
   std::vector<std::string> environment;
-  std::int64_t wait = 100;
-  std::string on_unreachable = "fail";
-  bool explain_ci = false, json = false, strict = false, dry_run = false;
+  std::int64_t wait = 300;
+  std::string on_unreachable = "fail", compression = "zstd", confirm_with;
+  OutputFiles outputs;
+  bool explain_ci = false, json = false, strict = false, dry_run = false, edge = false;
   std::vector<std::string> variables;  ///< TRACEWEIR_* variables that are read
 };
 

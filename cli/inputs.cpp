@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/natural_order.hpp"
+
 namespace traceweir::cli {
 namespace {
 
@@ -26,7 +28,7 @@ Result<std::vector<FoundFile>> files_in(const std::string& folder) {
       return fail(ErrorCode::usage, fmt::format("a folder of more than {} files", folder_files_max));
   }
   if (error) return fail(ErrorCode::io_failed, "cannot list the folder: " + error.message());
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return comes_before(a.path, b.path); });
   return found;
 }
 

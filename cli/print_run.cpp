@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "analyzer/core/text.hpp"
-#include "gate/units.hpp"
+#include "analyzer/report/quantities.hpp"
+#include "cli/text_layout.hpp"
 #include "server/wire/explanation_text.hpp"
+#include "server/wire/rule_cells.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -24,62 +27,78 @@ std::string painted(std::string_view outcome, std::string_view text, report::Pai
   return std::string(text);
 }
 
-std::string amount(const std::optional<double>& value, const std::string& unit) {
-  if (!value) return "-";
-  const auto known = unit_of(unit);
-  return known ? gate::human(*value, *known) : fmt::format("{:g} {}", *value, unit);
+using Cells = std::vector<std::string>;
+
+/// A column of the table. Where there is no room, those with the highest `spare` are left out first; 0 stays.
+struct Column {
+  const char* head;
+  std::string (*of)(const wire::RuleCells& cells);
+  int spare;
+};
+constexpr Column columns[] = {
+    {"metric", [](const wire::RuleCells& c) { return c.metric; }, 0},
+    {"value", [](const wire::RuleCells& c) { return c.value; }, 0},
+    {"baseline", [](const wire::RuleCells& c) { return c.baseline; }, 1},
+    {"runs", [](const wire::RuleCells& c) { return c.runs.substr(0, c.runs.find(' ')); }, 4},
+    {"change", [](const wire::RuleCells& c) { return c.delta; }, 0},
+    {"tolerance", [](const wire::RuleCells& c) { return c.tolerance; }, 3},
+    {"verdict", [](const wire::RuleCells& c) { return c.outcome; }, 0},
+    {"why", [](const wire::RuleCells& c) { return c.reason; }, 2},
+};
+constexpr int spare_max = 4;
+constexpr std::size_t gap = 2;
+
+struct Table {
+  std::vector<const Column*> shown;
+  std::vector<Cells> rows;  ///< the first is the head
+  std::vector<std::size_t> widths;
+};
+
+Table table_of(const std::vector<wire::RuleCells>& rules, int spare_from) {
+  Table table;
+  for (const Column& column : columns) {
+    const bool says_something = std::any_of(rules.begin(), rules.end(), [&](const wire::RuleCells& rule) {
+      const std::string cell = column.of(rule);
+      return !cell.empty() && cell != "-";
+    });
+    if (column.spare < spare_from && (says_something || column.spare == 0)) table.shown.push_back(&column);
+  }
+  table.rows.emplace_back();
+  for (const Column* column : table.shown) table.rows.front().emplace_back(column->head);
+  for (const wire::RuleCells& rule : rules) {
+    table.rows.emplace_back();
+    for (const Column* column : table.shown) table.rows.back().push_back(column->of(rule));
+  }
+  table.widths.assign(table.shown.size(), 0);
+  for (const Cells& row : table.rows)
+    for (std::size_t i = 0; i < row.size(); ++i) table.widths[i] = std::max(table.widths[i], report::width_of(row[i]));
+  return table;
 }
 
-std::string baseline_cell(const gate::RuleResult& rule) {
-  if (!rule.baseline) return "-";
-  return fmt::format("{} ± {} (n={})", amount(rule.baseline->level, rule.unit), amount(rule.baseline->noise, rule.unit),
-                     rule.baseline->runs);
+std::size_t width_of(const Table& table) {
+  std::size_t width = gap;
+  for (const std::size_t column : table.widths) width += column + gap;
+  return width - gap;
 }
 
-std::string delta_cell(const gate::RuleResult& rule) {
-  const auto known = unit_of(rule.unit);
-  if (!rule.delta || !rule.baseline || !known) return "-";
-  return gate::human_delta(*rule.delta, rule.baseline->level, *known);
+/// Metrics are cut last: their names tell what the row is about.
+void fit_metrics(Table& table, std::size_t width) {
+  constexpr std::size_t metric_cells_min = 16;
+  const std::size_t excess = width_of(table) - std::min(width_of(table), width);
+  if (width == 0 || excess == 0) return;
+  const std::size_t room = std::max(metric_cells_min, table.widths[0] - std::min(table.widths[0], excess));
+  for (Cells& row : table.rows) row[0] = report::shortened(row[0], room);
+  table.widths[0] = std::min(table.widths[0], room);
 }
 
-std::string tolerance_cell(const gate::RuleResult& rule) {
-  std::string cell = gate::spaced(rule.tolerance);
-  if (rule.limit) cell += (cell.empty() ? "limit " : ", limit ") + gate::spaced(rule.limit->text);
-  return cell.empty() ? "-" : cell;
-}
-
-/// Columns as wide as people count: UTF-8 continuation bytes take no room.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::string padded(std::string_view text, std::size_t width) {
-  const std::size_t used = width_of(text);
-  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
-}
-
-using Row = std::vector<std::string>;
-
-Row cells_of(const gate::RuleResult& rule) {
-  const std::string outcome = rule.outcome ? std::string(gate::word(*rule.outcome)) : "n/a";
-  return {rule.metric, amount(rule.observed, rule.unit),    baseline_cell(rule), delta_cell(rule), tolerance_cell(rule),
-          outcome,     std::string(gate::word(rule.reason))};
-}
-
-std::string table_of(const std::vector<gate::RuleResult>& rules, report::Paint paint) {
-  std::vector<Row> rows = {{"metric", "value", "baseline", "delta", "tolerance", "verdict", "reason"}};
-  for (const gate::RuleResult& rule : rules) rows.push_back(cells_of(rule));
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  constexpr std::size_t verdict_column = 5;
+std::string text_of(const Table& table, report::Paint paint) {
   std::string text;
-  for (const Row& row : rows) {
-    std::string line = " ";
+  for (const Cells& row : table.rows) {
+    std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string cell = padded(row[i], widths[i]);
-      line += " " + (i == verdict_column ? painted(row[i], cell, paint) : cell);
+      const std::string cell = padded(row[i], table.widths[i]);
+      const bool verdict = std::string_view(table.shown[i]->head) == "verdict";
+      line += std::string(gap, ' ') + (verdict ? painted(row[i], cell, paint) : cell);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
@@ -87,15 +106,70 @@ std::string table_of(const std::vector<gate::RuleResult>& rules, report::Paint p
   return text;
 }
 
-/// Each advice once. Rules that were not judged speak too where the verdict itself is open.
-std::string what_next(const gate::Verdict& verdict) {
+std::string rules_text(const gate::Verdict& verdict, const Screen& screen) {
+  std::vector<wire::RuleCells> rules;
+  std::string elsewhere;
+  for (const gate::RuleResult& rule : verdict.rules) {
+    if (!rule.outcome) elsewhere += (elsewhere.empty() ? "" : ", ") + clean_text(rule.metric, 80);
+    if (rule.outcome && rules.size() < rows_max) rules.push_back(wire::cells_of(rule));
+  }
   std::string text;
-  const bool open = verdict.outcome == gate::Outcome::inconclusive;
-  for (const gate::RuleResult& rule : verdict.rules)
-    if ((rule.outcome ? *rule.outcome != gate::Outcome::pass : open) && !rule.next.empty() &&
-        text.find(rule.next) == std::string::npos)
-      text += fmt::format("  next: {}: {}\n", rule.metric, rule.next);
+  if (!rules.empty()) {
+    int spare = spare_max + 1;
+    Table table = table_of(rules, spare);
+    while (screen.width > 0 && spare > 1 && width_of(table) > screen.width) table = table_of(rules, --spare);
+    fit_metrics(table, screen.width);
+    text += "\n" + text_of(table, screen.paint);
+  }
+  const auto judged =
+      static_cast<std::size_t>(std::count_if(verdict.rules.begin(), verdict.rules.end(),
+                                             [](const gate::RuleResult& rule) { return rule.outcome.has_value(); }));
+  if (judged > rules.size()) text += fmt::format("  … and {} more\n", judged - rules.size());
+  if (!elsewhere.empty()) text += wrapped("  not applicable: ", clean_text(elsewhere, 400), screen.width);
   return text;
+}
+
+std::string advice_text(const gate::Verdict& verdict, const Screen& screen) {
+  std::string text;
+  for (const wire::Advice& advice : wire::advice_of(verdict))
+    text += wrapped("  next: ", fmt::format("{}: {}", advice.metrics, advice.next), screen.width);
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string head_of(const wire::RunAnswer& run) {
+  return fmt::format("run {}  {} / {}  commit {}{}\n", run.id, run.project, run.workload, run.commit.substr(0, 12),
+                     run.branch.empty() ? "" : "  on " + clean_text(run.branch));
+}
+
+std::string verdict_text(const wire::RunAnswer& run, const Screen& screen) {
+  const gate::Verdict& verdict = run.verdict->verdict;
+  const std::string outcome(gate::word(verdict.outcome));
+  const std::string summary =
+      wrapped(std::string(outcome.size() + 2, ' '), clean_text(verdict.summary, 2048), screen.width);
+  std::string text = painted(outcome, outcome, screen.paint) + summary.substr(outcome.size());
+  text += rules_text(verdict, screen);
+  const std::string why = wire::explanations_text(verdict);
+  if (!why.empty()) text += "\n" + why;
+  text += advice_text(verdict, screen);
+  std::string notes;
+  for (const std::string& note : verdict.notes) notes += wrapped("  note: ", clean_text(note, 2048), screen.width);
+  if (run.verdict->mode == "observe")
+    notes += wrapped("  note: ", "this project only observes: the exit code is 0 whatever the verdict", screen.width);
+  return text + (notes.empty() ? "" : "\n" + notes);
+}
+
+std::string state_text(const wire::RunAnswer& run, const Screen& screen) {
+  std::string text;
+  if (run.ranks && run.status == "pending") {
+    text += fmt::format("  pending: {}\n", ranks_text(*run.ranks));
+    for (const wire::RunRanks::Rejected& row : run.ranks->rejected)
+      text += wrapped("  ",
+                      fmt::format("rank {} was rejected and can be sent again: {}: {}", row.rank, word(row.error.code),
+                                  clean_text(row.error.message, 2048)),
+                      screen.width);
+  }
+  return text + fmt::format("  {}: no verdict yet; look again with: traceweir show {} --project {}\n", run.status,
+                            run.id, run.project);
 }
 
 }  // namespace
@@ -107,35 +181,18 @@ std::string ranks_text(const wire::RunRanks& ranks) {
   return text;
 }
 
-std::string run_table(const wire::RunAnswer& run, const Client& client, report::Paint paint) {
-  std::string text = fmt::format("run {}  {} / {}  commit {}{}\n", run.id, run.project, run.workload,
-                                 run.commit.substr(0, 12), run.branch.empty() ? "" : "  on " + clean_text(run.branch));
-  for (const std::string& warning : run.warnings) text += fmt::format("  warning: {}\n", warning);
-  if (run.error) return text + fmt::format("  rejected: {}: {}\n", word(run.error->code), run.error->message);
-  if (run.ranks && run.status == "pending") {
-    text += fmt::format("  pending: {}\n", ranks_text(*run.ranks));
-    for (const wire::RunRanks::Rejected& row : run.ranks->rejected)
-      text += fmt::format("  rank {} was rejected and can be sent again: {}: {}\n", row.rank, word(row.error.code),
-                          clean_text(row.error.message));
-  }
-  if (!run.verdict)
-    return text + fmt::format("  {}: no verdict yet; look again with: traceweir show {} --project {}\n", run.status,
-                              run.id, run.project);
-  const gate::Verdict& verdict = run.verdict->verdict;
-  const std::string outcome(gate::word(verdict.outcome));
-  text += fmt::format("{}  {}\n\n", painted(outcome, outcome, paint), verdict.summary);
-  text += table_of(verdict.rules, paint);
-  const std::string why = wire::explanations_text(verdict);
-  if (!why.empty()) text += "\n" + why;
-  text += "\n" + what_next(verdict);
-  for (const std::string& note : verdict.notes) text += fmt::format("  note: {}\n", note);
-  if (run.verdict->mode == "observe")
-    text += "  note: this project only observes: the exit code is 0 whatever the verdict\n";
-  return text + fmt::format("  {}\n", client.address_of(run.self));
-}
-
-int exit_code_of(const wire::VerdictDocument& verdict, gate::Strictness strictness) {
-  return verdict.mode == "observe" ? 0 : gate::exit_code(verdict.verdict, strictness);
+std::string run_table(const wire::RunAnswer& run, const Screen& screen) {
+  std::string text = head_of(run);
+  for (const std::string& warning : run.warnings)
+    text += wrapped("  warning: ", clean_text(warning, 2048), screen.width);
+  if (run.error)
+    text += wrapped("  rejected: ", fmt::format("{}: {}", word(run.error->code), clean_text(run.error->message, 2048)),
+                    screen.width);
+  else
+    text += run.verdict ? verdict_text(run, screen) : state_text(run, screen);
+  if (!screen.address.empty() && !run.html.empty())
+    text += fmt::format("\n  {}{}\n", screen.address, clean_text(run.html));
+  return text;
 }
 
 }  // namespace traceweir::cli

@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/connection.hpp"
 #include "cli/print_run.hpp"
+#include "cli/terminal.hpp"
 #include "server/wire/listing.hpp"
 #include "server/wire/url_text.hpp"
 
@@ -66,7 +67,7 @@ int show(const Options& options) {
   return ask(options.connection, path, form_of(options), [](const Client& client, const std::string& body) {
     const auto run = wire::run_from_json(body);
     if (!run) return say(run.error());
-    fmt::print("{}", run_table(*run, client, paint_of_stdout()));
+    fmt::print("{}", run_table(*run, {paint_of_stdout(), width_of_stdout(), client.address_of("")}));
     const auto report = wire::report_in(body);
     if (report) fmt::print("\n{}", report::to_table(*report, paint_of_stdout()));
     return exit_done;

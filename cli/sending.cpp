@@ -1,16 +1,18 @@
 #include "cli/sending.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
-#include <functional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
 #include "cli/patience.hpp"
+#include "cli/progress.hpp"
+#include "cli/reading.hpp"
 #include "server/hash/sha256.hpp"
 #include "server/wire/run_document.hpp"
 #include "server/wire/url_text.hpp"
@@ -25,6 +27,10 @@ std::string new_key() {
 
 /// As many digits as keep the contents of all jobs apart.
 constexpr std::size_t hash_digits = 32;
+
+/// A proxy on the way may end what is silent for a minute: the service is asked to wait for less, and asked again.
+constexpr std::int64_t wait_at_once_max = 45;
+constexpr std::chrono::seconds ask_again_after{2};
 
 /// The parameters that a fact of the environment is sent as.
 struct Parameter {
@@ -47,6 +53,13 @@ Result<void> add_environment(PathWithQuery& path, const std::vector<std::string>
   return {};
 }
 
+/// How the service reads the trace; a report was read here.
+void add_reading(PathWithQuery& path, const ReadingOptions& reading) {
+  path.add("window", reading.window.value_or(""));
+  path.add("steps", reading.steps.value_or(""));
+  if (reading.skip) path.add("skip_steps", std::to_string(*reading.skip));
+}
+
 /// Errors: usage.
 Result<std::string> upload_path(const Submission& submission, const std::string& file, std::int64_t rank) {
   const GateOptions& options = submission.options;
@@ -57,14 +70,12 @@ Result<std::string> upload_path(const Submission& submission, const std::string&
   path.add("workload", options.workload);
   for (const Parameter& parameter : parameters) path.add(parameter.name, submission.ci.text(parameter.fact));
   path.add("parents", fmt::format("{}", fmt::join(submission.ci.parents, ",")));
-  path.add("window", options.reading.window.value_or(""));
-  path.add("steps", options.reading.steps.value_or(""));
-  if (options.reading.skip) path.add("skip_steps", std::to_string(*options.reading.skip));
+  if (!options.edge) add_reading(path, options.reading);
   if (options.rank || options.ranks) path.add("rank", std::to_string(rank));
   if (options.ranks) path.add("ranks", std::to_string(*options.ranks));
   path.add("run_key", options.run_key);
   path.add("name", std::filesystem::path(file).filename().string());
-  path.add("wait", std::to_string(options.wait));
+  path.add("wait", std::to_string(std::min(options.wait, wait_at_once_max)));
   path.add("policy", submission.policy);
   TRACEWEIR_TRY_VOID(add_environment(path, options.environment));
   return path.text();
@@ -81,31 +92,41 @@ std::string key_of(const Submission& submission, const Part& part, std::int64_t 
   return submission.ci.key + "/" + hash::sha256_hex(sent).substr(0, hash_digits);
 }
 
-/// A bar on a terminal; nothing elsewhere, since a CI log keeps every line.
-std::function<void(std::uint64_t, std::uint64_t)> progress_bar() {
-  if (isatty(STDERR_FILENO) == 0) return {};
-  return [](std::uint64_t sent, std::uint64_t total) {
-    const std::uint64_t percent = total == 0 ? 100 : sent * 100 / total;
-    fmt::print(stderr, "\ruploading {:3} % of {:.1f} MiB", percent, static_cast<double>(total) / 1048576.0);
-    if (sent == total) fmt::print(stderr, ", waiting for the verdict\r\x1b[K");
-    std::fflush(stderr);
-  };
-}
-
-/// The service's answer to one file. Errors: those of the client and of the service.
+/// The service's answer to one part. Errors: those of the client and of the service.
 Result<std::string> send_part(const Submission& submission, const Part& part, std::int64_t rank) {
   TRACEWEIR_TRY(path, upload_path(submission, part.name, rank));
   ClientRequest request;
   request.method = "POST";
   request.path = path;
-  request.file = part.file.path().string();
-  request.headers = {{"Content-Type", "application/octet-stream"},
-                     {"X-Content-SHA256", part.sha256},
-                     {"Idempotency-Key", key_of(submission, part, rank)}};
-  request.progress = progress_bar();
-  TRACEWEIR_TRY(answer, send_with_patience(submission.client, request));
-  if (answer.status != 201 && answer.status != 202) return tl::unexpected(error_of(answer));
-  return std::move(answer.body);
+  if (part.file) request.file = part.file->path().string();
+  request.text = part.text;
+  request.packing = part.packing;
+  request.headers = {{"Content-Type", "application/octet-stream"}, {"Idempotency-Key", key_of(submission, part, rank)}};
+  // A packed body has a checksum of its own in its frame.
+  if (part.packing == Packing::as_is) request.headers.emplace_back("X-Content-SHA256", part.sha256);
+  request.progress = progress_of(clean_text(part.name));
+  auto answer = send_with_patience(submission.client, request);
+  clear_progress();
+  if (!answer) return tl::unexpected(std::move(answer).error());
+  if (answer->status != 201 && answer->status != 202) return tl::unexpected(error_of(*answer));
+  return std::move(answer->body);
+}
+
+/// Asks for the run until it is judged or the time to wait is over. Errors: those of the client and of the service.
+Result<std::string> wait_for_verdict(const Submission& submission, std::string answer,
+                                     std::chrono::steady_clock::time_point end) {
+  while (true) {
+    const auto run = wire::run_from_json(answer);
+    const auto now = std::chrono::steady_clock::now();
+    if (!run || run->status != "analysing" || now >= end || run->self.empty()) return answer;
+    std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(ask_again_after, end - now));
+    ClientRequest request;
+    request.path = run->self;
+    TRACEWEIR_TRY(next, send_with_patience(submission.client, request));
+    if (next.status == 401 || next.status == 403) return answer;  // a token that may upload only
+    if (next.status != 200) return tl::unexpected(error_of(next));
+    answer = std::move(next.body);
+  }
 }
 
 /// The first rank that the run still lacks: a file may hold several.
@@ -123,17 +144,34 @@ Error about(const std::string& file, std::size_t files, Error error) {
 /// Errors: as parts_of.
 Result<Part> part_of(const std::string& file, const GateOptions& options) {
   TRACEWEIR_TRY(readable, ReadableFile::of(file, options.reading.exporting()));
-  TRACEWEIR_TRY(sha256, hash::sha256_of_file(readable.path().string()));
-  return Part{file, std::move(readable), std::move(sha256)};
+  const std::string path = readable.path().string();
+  TRACEWEIR_TRY(sha256, hash::sha256_of_file(path));
+  TRACEWEIR_TRY(packing, packing_of_file(path));
+  if (options.compression == "none") packing = Packing::as_is;
+  return Part{file, std::move(readable), "", std::move(sha256), packing};
+}
+
+/// The report of all files as the only part. Errors: as analyze_files.
+Result<Part> edge_part(const std::vector<std::string>& files, const GateOptions& options) {
+  TRACEWEIR_TRY(report, analyze_files(files, options.reading, Hashing::sha256));
+  std::string text = report::to_json(report);
+  const Packing packing = options.compression == "none" ? Packing::as_is : packing_of(text, text.size());
+  std::string sha256 = hash::sha256_hex(text);
+  return Part{files.front(), std::nullopt, std::move(text), std::move(sha256), packing};
 }
 
 }  // namespace
 
-Result<std::vector<Part>> parts_of(const GateOptions& options) {
+Result<std::vector<Part>> parts_of(const std::vector<std::string>& files, const GateOptions& options) {
   std::vector<Part> parts;
-  for (const std::string& file : options.files) {
+  if (options.edge) {
+    TRACEWEIR_TRY(part, edge_part(files, options));
+    parts.push_back(std::move(part));
+    return parts;
+  }
+  for (const std::string& file : files) {
     auto part = part_of(file, options);
-    if (!part) return tl::unexpected(about(file, options.files.size(), std::move(part).error()));
+    if (!part) return tl::unexpected(about(file, files.size(), std::move(part).error()));
     parts.push_back(*std::move(part));
   }
   return parts;
@@ -165,6 +203,7 @@ Result<void> check_submission(const Submission& submission) {
 }
 
 Result<std::string> send_parts(const Submission& submission, const std::vector<Part>& parts) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(submission.options.wait);
   std::int64_t rank = submission.options.rank.value_or(0);
   std::string answer;
   for (const Part& part : parts) {
@@ -173,7 +212,7 @@ Result<std::string> send_parts(const Submission& submission, const std::vector<P
     if (!sent) return tl::unexpected(about(part.name, parts.size(), std::move(sent).error()));
     answer = *std::move(sent);
   }
-  return answer;
+  return wait_for_verdict(submission, std::move(answer), end);
 }
 
 }  // namespace traceweir::cli

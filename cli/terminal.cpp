@@ -48,4 +48,6 @@ bool shows_unicode() {
   return false;
 }
 
+std::size_t width_of_stdout() { return stdout_is_terminal() ? columns_of_stdout() : 0; }
+
 }  // namespace traceweir::cli

@@ -19,4 +19,7 @@ std::size_t columns_of_stdout();
 /// Whether characters beyond ASCII can be shown: by LC_ALL, LC_CTYPE or LANG, the first that is set, and TERM.
 bool shows_unicode();
 
+/// Columns that a line may have: those of the terminal; 0, as many as it takes, where stdout is none.
+std::size_t width_of_stdout();
+
 }  // namespace traceweir::cli

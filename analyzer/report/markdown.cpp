@@ -35,6 +35,13 @@ constexpr Reference references[] = {{'|', "&vert;"},
                                     {'\n', " "},
                                     {'\r', " "}};
 
+/// What a host makes a link of by itself. The same space keeps it from that.
+struct LinkBegin {
+  std::string_view begin, text;
+};
+constexpr LinkBegin links[] = {
+    {"://", ":&ZeroWidthSpace;//"}, {"www.", "www&ZeroWidthSpace;."}, {"GH-", "GH&ZeroWidthSpace;-"}};
+
 void append_row(std::string& out, const std::vector<std::string>& cells) {
   out += "|";
   for (const std::string& cell : cells) out += " " + cell + " |";
@@ -96,13 +103,18 @@ void append_rank(std::string& out, const RankReport& rank) {
 
 std::string escaped_markdown(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  while (!text.empty()) {
+    const auto* link = std::find_if(std::begin(links), std::end(links),
+                                    [&](const LinkBegin& row) { return text.starts_with(row.begin); });
+    if (link != std::end(links)) {
+      out += link->text;
+      text.remove_prefix(link->begin.size());
+      continue;
+    }
     const auto* reference = std::find_if(std::begin(references), std::end(references),
-                                         [&](const Reference& r) { return r.character == c; });
-    if (reference == std::end(references))
-      out += c;
-    else
-      out += reference->text;
+                                         [&](const Reference& r) { return r.character == text.front(); });
+    out += reference == std::end(references) ? text.substr(0, 1) : reference->text;
+    text.remove_prefix(1);
   }
   return out;
 }

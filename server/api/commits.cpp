@@ -3,6 +3,7 @@
 
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
+#include "server/api/markdown_answer.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/wire/commit_list.hpp"
 #include "server/wire/listing.hpp"
@@ -24,7 +25,8 @@ Result<http::Response> put_commits(const http::Request& request, const std::stri
 }
 
 /// GET /api/v1/projects/{project}/commits/{sha}
-/// 200 {commit, outcome, runs}: all runs of a commit, oldest first, and the commit's outcome
+/// 200 {commit, outcome, runs}: all runs of a commit, oldest first, and the commit's outcome; its summary where the
+/// client asks for text/markdown
 Result<http::Response> get_commit(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
   TRACEWEIR_TRY_VOID(request.query.only({}));
@@ -34,6 +36,7 @@ Result<http::Response> get_commit(const http::Request& request, Services& servic
   TRACEWEIR_TRY(records, services.store.runs_of_commit(caller.project.name, "", sha));
   std::vector<wire::RunDocument> runs;
   for (const store::RunRecord& record : records) runs.push_back(document_of(record));
+  if (request.accepts(markdown_type)) return markdown_of_commit(request, sha, runs);
   return http::respond(http::Status::ok, json_type, wire::commit_to_json(sha, outcome_of(records), runs));
 }
 

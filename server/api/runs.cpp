@@ -4,6 +4,7 @@
 
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
+#include "server/api/markdown_answer.hpp"
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/pipeline/replay.hpp"
@@ -72,11 +73,12 @@ Result<http::Response> get_runs(const http::Request& request, Services& services
 }
 
 /// GET /api/v1/projects/{project}/runs/{run}
-/// 200 the run
+/// 200 the run; its job summary where the client asks for text/markdown
 Result<http::Response> get_run(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
   TRACEWEIR_TRY_VOID(request.query.only({}));
   TRACEWEIR_TRY(run, find_run(request, services, caller));
+  if (request.accepts(markdown_type)) return markdown_of(request, document_of(run));
   return http::respond(http::Status::ok, json_type, wire::to_json(document_of(run), wire::Detail::whole));
 }
 

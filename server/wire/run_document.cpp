@@ -129,6 +129,8 @@ Result<RunAnswer> run_of(const Json& json) {
   run.commit = in.text("commit");
   run.branch = in.maybe_text("branch").value_or("");
   run.status = in.text("status");
+  run.attempt = in.maybe_integer("attempt").value_or(1);
+  run.superseded = in.child("superseded") != nullptr && in.boolean("superseded");
   run.error = error_in(in);
   run.ranks = ranks_in(in);
   if (const Json* warnings = in.child("warnings"))

@@ -71,6 +71,8 @@ std::string to_json(const RunDocument& document, Detail detail);
 /// What the client needs of a run document. Unknown keys are ignored: a newer service may say more.
 struct RunAnswer {
   std::string id, project, workload, commit, branch, status;
+  std::int64_t attempt = 1;
+  bool superseded = false;
   std::optional<VerdictDocument> verdict;
   std::optional<Error> error;
   std::optional<RunRanks> ranks;

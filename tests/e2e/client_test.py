@@ -20,7 +20,8 @@ class Client(unittest.TestCase):
         cls.slow.write_bytes(trace("--seed", 2, "--stall-loader", 5))
         cls.broken = cls.folder / "broken.json"
         cls.broken.write_text('{"a": 1}')
-        cls.env = cls.service.environment() | {"TRACEWEIR_TOKEN": cls.service.token(), "TRACEWEIR_PROJECT": "demo"}
+        cls.env = cls.service.environment() | {"TRACEWEIR_TOKEN": cls.service.token(), "TRACEWEIR_PROJECT": "demo",
+                                               "TRACEWEIR_RETRY_TIME_MAX": "1"}
         for number in range(1, 7):
             cls.gate(cls.good, number)
 
