@@ -22,6 +22,14 @@ Result<http::Response> get_replay(const http::Request& request, Services& servic
 /// Errors: not_found, bad_query, and those of authorize().
 Result<http::Response> get_trace(const http::Request& request, Services& services);
 
+// acceptances
+/// Errors: not_found, bad_body, conflict (the run has no verdict), and those of authorize().
+Result<http::Response> post_acceptance(const http::Request& request, const std::string& body, Services& services);
+/// Errors: not_found (no such run, or nothing of it is accepted), and those of authorize().
+Result<http::Response> delete_acceptance(const http::Request& request, Services& services);
+/// Errors: those of authorize().
+Result<http::Response> get_acceptances(const http::Request& request, Services& services);
+
 // commits
 /// Errors: bad_body, and those of authorize().
 Result<http::Response> put_commits(const http::Request& request, const std::string& body, Services& services);

@@ -73,6 +73,7 @@ wire::RunDocument document_of(const store::RunRecord& run) {
   document.ranks = ranks_of(run);
   document.verdict_json = wire::document_in(run.verdict_json);
   document.report_json = run.report_json;
+  for (const store::Acceptance& acceptance : run.acceptances) document.acceptances.push_back(document_of(acceptance));
   if (!run.error_code.empty()) document.error = error_of(run.error_code, run.error_message);
   return document;
 }

@@ -16,6 +16,7 @@
 namespace traceweir::api {
 
 wire::RunDocument document_of(const store::RunRecord& run);
+wire::AcceptanceDocument document_of(const store::Acceptance& acceptance);
 
 /// Whether a failing verdict is answered as an HTTP error (`fail_status=424`).
 enum class FailStatus { created, failed_dependency };

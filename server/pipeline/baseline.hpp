@@ -1,8 +1,10 @@
-// For: the values that a run is compared with, read from the store once and handed to the judge.
-// Not for: comparing.
+// For: which runs a run is compared with, as values for the judge. Source: spec of the gate, section 3.
+// Not for: SQL (store) or judging (gate).
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "analyzer/core/error.hpp"
 #include "gate/judge.hpp"
@@ -11,16 +13,33 @@
 
 namespace traceweir::pipeline {
 
-/// The branch whose runs count: the policy's, else the base branch that the client sent, else main.
+struct BaselineQuestion {
+  const store::RunHead& head;
+  const gate::Policy& policy;
+  const std::string& comparable_key;
+  const std::vector<std::string>& metrics;  ///< of the policy's rules: levels of others are not asked for
+  store::Timestamp now;                     ///< acceptances that ended before are not in force
+  store::Leaning leaning = store::Leaning::while_in_force;  ///< never: as if nothing had been accepted
+};
+
+struct FoundBaseline {
+  gate::Baseline baseline;
+  std::map<std::string, std::string> speaking;  ///< metric → id of the newest acceptance that speaks to the run
+};
+
+/// The newest runs of the baseline branch that are comparable: along the first parents of the merge base where the
+/// commit graph is known, else those received before. Accepted levels begin where their commit is, and at once for the
+/// accepted commit itself.
+/// Errors: what the store says.
+Result<FoundBaseline> baseline_for(store::Store& store, const BaselineQuestion& question);
+
+/// The branch whose runs count: the policy's, else the one that the client sent, else main.
 std::string baseline_branch(const store::RunHead& head, const gate::Policy& policy);
 
-/// Whether the run belongs to the baseline branch itself (and learns), or is measured against it from elsewhere.
+/// Whether a run is one of that branch: not of a pull request, not of a fork.
 gate::Baseline::Place place_of(const store::RunHead& head, const gate::Policy& policy);
 
-/// Runs of the baseline branch at the run's merge base and its first-parent ancestors; where the commit graph does not
-/// tell, the newest runs of the branch received before this one (`ancestry: unknown`).
-/// Errors: what the store says.
-Result<gate::Baseline> baseline_for(store::Store& store, const store::RunHead& head, const gate::Policy& policy,
-                                    const std::string& comparable_key);
+/// The better side of a metric as the policy has it.
+Better side_of(const gate::Policy& policy, const std::string& metric);
 
 }  // namespace traceweir::pipeline

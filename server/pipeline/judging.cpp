@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "server/pipeline/baseline.hpp"
+#include "server/pipeline/policy_choice.hpp"
 #include "server/store/run_group.hpp"
 
 namespace traceweir::pipeline {
@@ -47,13 +49,37 @@ Result<Samples> samples_of(store::Store& store, const store::RunHead& head, cons
   return samples;
 }
 
-bool may_be_baseline(const gate::Verdict& verdict, gate::Baseline::Place place) {
+/// Whether the run is whole: what is known of it may be compared.
+bool is_whole(const gate::Verdict& verdict) {
   const auto spoils = [](const gate::RuleResult& rule) {
     return rule.reason == gate::Reason::data_loss || rule.reason == gate::Reason::missing_rank ||
            rule.reason == gate::Reason::untrusted_data;
   };
-  return place == gate::Baseline::Place::baseline_branch && verdict.outcome != gate::Outcome::fail &&
-         std::none_of(verdict.rules.begin(), verdict.rules.end(), spoils);
+  return std::none_of(verdict.rules.begin(), verdict.rules.end(), spoils);
+}
+
+std::vector<std::string> measured_ids(const report::Report& report) {
+  std::vector<std::string> ids;
+  for (const metrics::RunMeasurement& measured : report.measurements) ids.push_back(measured.mean.metric);
+  return ids;
+}
+
+/// The bands of the rules against the baseline itself, not of those against a pin.
+std::map<std::string, gate::NoiseBand> bands_of(const gate::Verdict& verdict) {
+  std::map<std::string, gate::NoiseBand> bands;
+  for (const gate::RuleResult& rule : verdict.rules)
+    if (rule.band && rule.against.empty()) bands[rule.metric] = *rule.band;
+  return bands;
+}
+
+/// The acceptances that speak to the metrics whose rules fail without any.
+std::vector<std::string> needed(const gate::Verdict& without, const std::map<std::string, std::string>& speaking) {
+  std::set<std::string> ids;
+  for (const gate::RuleResult& rule : without.rules) {
+    const auto found = speaking.find(rule.metric);
+    if (rule.outcome == gate::Outcome::fail && found != speaking.end()) ids.insert(found->second);
+  }
+  return {ids.begin(), ids.end()};
 }
 
 }  // namespace
@@ -72,19 +98,40 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
 }
 
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question) {
-  TRACEWEIR_TRY(baseline, baseline_for(store, question.head, question.policy, question.comparable_key));
+  std::vector<std::string> metrics;
+  for (const gate::Rule& rule : gate::rules_for(question.policy, measured_ids(question.report)))
+    metrics.push_back(rule.metric);
+  BaselineQuestion asked{question.head, question.policy, question.comparable_key, metrics, question.now};
+  TRACEWEIR_TRY(found, baseline_for(store, asked));
   TRACEWEIR_TRY(samples, samples_of(store, question.head, question.report, question.comparable_key));
   JudgedVerdict judged;
-  judged.place = baseline.place;
-  judged.verdict = gate::judge(samples.runs, baseline, question.policy);
-  judged.in_baseline = may_be_baseline(judged.verdict, judged.place);
+  judged.place = found.baseline.place;
+  judged.verdict = gate::judge(samples.runs, found.baseline, question.policy);
+  judged.bands = bands_of(judged.verdict);
+  judged.in_series = judged.place == gate::Baseline::Place::baseline_branch && is_whole(judged.verdict);
+  judged.in_baseline = judged.in_series && judged.verdict.outcome != gate::Outcome::fail;
+  if (judged.in_baseline && !found.speaking.empty()) {
+    asked.leaning = store::Leaning::never;
+    TRACEWEIR_TRY(unaccepted, baseline_for(store, asked));
+    judged.leans_on = needed(gate::judge(samples.runs, unaccepted.baseline, question.policy), found.speaking);
+  }
   judged.inputs = {"",
                    question.report.analyzer_version,
                    question.report.classifier,
                    std::move(samples.runs),
-                   std::move(baseline),
+                   std::move(found.baseline),
                    std::move(samples.notes)};
   return judged;
+}
+
+Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run_id,
+                                        store::Timestamp now) {
+  TRACEWEIR_TRY(run, store.run(project.name, run_id));
+  if (!run) return fail(ErrorCode::not_found, "the run is gone");
+  TRACEWEIR_TRY(report, report::from_json(run->report_json));
+  TRACEWEIR_TRY(chosen, choose_policy(project, run->head));
+  TRACEWEIR_TRY(judged, judge_run(store, {run->head, report, chosen.policy, run->comparable_key, now}));
+  return store::Membership{run_id, judged.in_baseline, judged.leans_on};
 }
 
 }  // namespace traceweir::pipeline

@@ -2,7 +2,9 @@
 // Not for: making reports, or recording what was judged (run_pipeline.hpp).
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
@@ -19,20 +21,31 @@ struct JudgeQuestion {
   const report::Report& report;
   const gate::Policy& policy;
   const std::string& comparable_key;
+  store::Timestamp now;  ///< acceptances that ended before are not in force
 };
 
 struct JudgedVerdict {
   gate::Verdict verdict;
   gate::Baseline::Place place = gate::Baseline::Place::elsewhere;
-  bool in_baseline = false;  ///< whether later runs may be compared with this one
-  wire::JudgeInputs inputs;  ///< what the judge was given; its notes are not in the verdict yet
+  bool in_series = false;                        ///< a whole run of the baseline branch, failed or not
+  bool in_baseline = false;                      ///< whether later runs may be compared with this one
+  std::vector<std::string> leans_on;             ///< ids of the acceptances without which they might not
+  std::map<std::string, gate::NoiseBand> bands;  ///< metric → the band that its value was judged by
+  wire::JudgeInputs inputs;                      ///< what the judge was given; its notes are not in the verdict yet
 };
 
 /// A run as the judge sees it: its values in base units, and the findings of all its ranks.
 gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report);
 
+/// Reads what the run is compared with, and judges it. A run that passes only thanks to acceptances says which.
 /// Errors: what the store says.
 /// Thread: blocks.
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question);
+
+/// Judges a stored run once more, by its own policy as things are now: whether it belongs to the baseline. Its verdict
+/// stays as it was given.
+/// Errors: not_found, and what the store says.
+Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run,
+                                        store::Timestamp now);
 
 }  // namespace traceweir::pipeline

@@ -35,13 +35,16 @@ Result<void> add(store::Store& store, const store::RunRecord& listed, gate::Pinn
 
 }  // namespace
 
-Result<gate::PinnedBaseline> pinned_baseline(store::Store& store, const store::RunHead& head, const std::string& name,
-                                             const std::string& comparable_key) {
-  gate::PinnedBaseline pinned;
-  pinned.name = name;
+Result<PinnedRuns> pinned_runs(store::Store& store, const store::RunHead& head, const std::string& name,
+                               const std::string& comparable_key) {
+  PinnedRuns pinned;
+  pinned.baseline.name = name;
   TRACEWEIR_TRY(runs, named(store, head, name));
-  for (const store::RunRecord& run : runs)
-    if (is_usable(run, head, comparable_key)) TRACEWEIR_TRY_VOID(add(store, run, pinned));
+  for (const store::RunRecord& run : runs) {
+    if (!is_usable(run, head, comparable_key)) continue;
+    if (pinned.commit.empty()) pinned.commit = run.head.commit, pinned.received_at = run.head.received_at;
+    TRACEWEIR_TRY_VOID(add(store, run, pinned.baseline));
+  }
   return pinned;
 }
 

@@ -11,6 +11,7 @@
 #include "server/pipeline/explanation.hpp"
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
+#include "server/pipeline/settle.hpp"
 #include "server/wire/judge_inputs.hpp"
 #include "server/wire/run_document.hpp"
 
@@ -126,10 +127,18 @@ std::optional<Notice> failure_of(const store::RunHead& head, const JudgedVerdict
                 head.commit,          metric,       verdict.summary, false};
 }
 
+/// What a judged run was judged by, kept for what is to be found in its series.
+struct JudgedRun {
+  ChosenPolicy chosen;
+  report::Report report;
+  JudgedVerdict verdict;
+};
+
 /// What is to be stored of a run, and who is to be told once it is.
 struct Walked {
   store::RunResult result;
   std::vector<Notice> notices;
+  std::optional<JudgedRun> judged;
 };
 
 /// The stages. Each arrow is a function: previous value in, next value out.
@@ -143,7 +152,7 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
 
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
   TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
-  TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key}));
+  TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key, stages.now()}));
   TRACEWEIR_TRY_VOID(
       explain(stages.store, {project.name, report, judged.inputs.baseline, chosen.policy}, judged.verdict));
   // From here on nothing is decided any more; the rest records.
@@ -156,9 +165,30 @@ Result<Walked> walk(const Stages& stages, const store::Project& project, const s
   result.report_json = report::to_json(report);
   result.comparable_key = key;
   result.in_baseline = judged.in_baseline;
+  result.in_series = judged.in_series;
   result.values = values_of(report);
-  result.verdict_json = stored_verdict(stages, project, chosen, std::move(judged));
+  result.bands = judged.bands;
+  result.leans_on = judged.leans_on;
+  result.verdict_json = stored_verdict(stages, project, chosen, judged);
+  walked.judged = {std::move(chosen), std::move(report), std::move(judged)};
   return walked;
+}
+
+/// What the run shows of its series. It has its result already: a store that is away now costs a note, and the next run
+/// finds the same.
+void settle_series(const Stages& stages, const store::Project& project, const store::RunHead& head, Walked& walked) {
+  if (!walked.judged || !walked.result.in_series) return;
+  const JudgedRun& judged = *walked.judged;
+  const auto verdict_with = [&](const std::vector<std::string>& notes) {
+    JudgedVerdict verdict = judged.verdict;
+    verdict.inputs.notes.insert(verdict.inputs.notes.end(), notes.begin(), notes.end());
+    return stored_verdict(stages, project, judged.chosen, std::move(verdict));
+  };
+  const SeriesCause cause{
+      project, head, judged.report, judged.chosen.policy, walked.result.comparable_key, walked.result.finished_at};
+  auto drifts = settle_run(stages.store, cause, verdict_with);
+  if (!drifts) return stages.meters.run_error(word(drifts.error().code));
+  std::move(drifts->begin(), drifts->end(), std::back_inserter(walked.notices));
 }
 
 /// The upload of this rank, as long as it waits for its analysis.
@@ -232,10 +262,11 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
   auto walked = walk(stages, *project, *run, early);
   if (!walked && !is_result(walked.error().code)) return tl::unexpected(std::move(walked).error());
-  if (!walked) walked = Walked{rejected(walked.error()), {}};
+  if (!walked) walked = Walked{rejected(walked.error()), {}, {}};
   walked->result.run = run_id;
   walked->result.finished_at = stages.now();
   TRACEWEIR_TRY_VOID(finish(stages, walked->result));
+  settle_series(stages, *project, run->head, *walked);
   if (stages.on_notice)
     for (Notice& notice : walked->notices) {
       notice.observe = project->mode == store::Mode::observe;

@@ -150,6 +150,7 @@ Result<std::optional<RunRecord>> PostgresStore::run(std::string_view project, st
   return database_->read([&](PostgresConnection& connection) -> Result<std::optional<RunRecord>> {
     auto records = records_of(connection, connection.query(sql, id, project));
     if (records.empty()) return std::nullopt;
+    records.front().acceptances = acceptances_of(connection, {.project = std::string(project), .run = std::string(id)});
     return std::move(records.front());
   });
 }

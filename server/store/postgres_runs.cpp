@@ -155,12 +155,13 @@ std::optional<Place> mark_finished(PostgresConnection& connection, const RunResu
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Rows row = connection.query(
       "WITH closed AS (UPDATE run SET status = $2, outcome = $3::text, comparable_key = $4, "
-      "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint "
+      "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint, "
+      "in_series = $11::boolean AND NOT superseded "
       "WHERE id = $1 AND status IN ('pending', 'analysing') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job), "
       "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed) "
       "SELECT seq, of_a_job FROM closed",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
-      result.error_message, result.finished_at, result.report_json, result.verdict_json);
+      result.error_message, result.finished_at, result.report_json, result.verdict_json, result.in_series);
   if (!row.next()) return std::nullopt;
   Place place{};
   row.read(place.run, place.of_a_job);
@@ -175,11 +176,11 @@ Error why_not_closed(PostgresConnection& connection, const std::string& run) {
 
 /// Attempts may be finished in any order, so a run that was judged looks both ways.
 void settle_attempts(PostgresConnection& connection, std::int64_t run) {
-  static const std::string lower = "UPDATE run SET superseded = TRUE, in_baseline = FALSE WHERE seq IN (SELECT o.seq" +
-                                   std::string(of_the_same_job) +
-                                   "r.seq = $1 AND r.status = 'judged' AND o.attempt < r.attempt)";
+  static const std::string lower =
+      "UPDATE run SET superseded = TRUE, in_baseline = FALSE, in_series = FALSE WHERE seq IN (SELECT o.seq" +
+      std::string(of_the_same_job) + "r.seq = $1 AND r.status = 'judged' AND o.attempt < r.attempt)";
   static const std::string own =
-      "UPDATE run SET superseded = TRUE, in_baseline = FALSE WHERE seq = $1 AND EXISTS (SELECT 1" +
+      "UPDATE run SET superseded = TRUE, in_baseline = FALSE, in_series = FALSE WHERE seq = $1 AND EXISTS (SELECT 1" +
       std::string(of_the_same_job) + "r.seq = $1 AND o.status = 'judged' AND o.attempt > r.attempt)";
   connection.execute(lower, run);
   connection.execute(own, run);
@@ -197,18 +198,25 @@ void name_metrics(PostgresConnection& connection, const std::vector<std::string>
 Result<void> add_values(PostgresConnection& connection, std::int64_t run, const RunResult& result) {
   std::vector<std::string> names;
   std::vector<double> values;
+  std::vector<std::optional<double>> levels, lows, highs;
   for (const auto& [metric, value] : result.values) {
     if (std::isnan(value)) return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
     names.push_back(metric);
     values.push_back(value);
+    const auto band = result.bands.find(metric);
+    const bool compared = band != result.bands.end();
+    levels.push_back(compared ? std::optional(band->second.level) : std::nullopt);
+    lows.push_back(compared ? std::optional(band->second.low) : std::nullopt);
+    highs.push_back(compared ? std::optional(band->second.high) : std::nullopt);
   }
   if (names.empty()) return {};
   name_metrics(connection, names);
   const auto kept = connection.execute(
-      "INSERT INTO measurement (lane_id, metric_id, run_seq, value) SELECT r.lane_id, m.id, r.seq, n.value "
-      "FROM run r, unnest($2::text[], $3::double precision[]) AS n (name, value) JOIN metric m ON m.name = n.name "
-      "WHERE r.seq = $1",
-      run, names, values);
+      "INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high) "
+      "SELECT r.lane_id, m.id, r.seq, n.value, n.level, n.low, n.high FROM run r, unnest($2::text[], "
+      "$3::double precision[], $4::double precision[], $5::double precision[], $6::double precision[]) "
+      "AS n (name, value, level, low, high) JOIN metric m ON m.name = n.name WHERE r.seq = $1",
+      run, names, values, levels, lows, highs);
   TRACEWEIR_ASSERT(kept == std::ssize(names));
   return {};
 }
@@ -236,7 +244,10 @@ Result<void> PostgresStore::finish_run(const RunResult& result) {
     const auto place = mark_finished(connection, result);
     if (!place) return tl::unexpected(why_not_closed(connection, result.run));
     if (place->of_a_job) settle_attempts(connection, place->run);
-    return add_values(connection, place->run, result);
+    TRACEWEIR_TRY_VOID(add_values(connection, place->run, result));
+    TRACEWEIR_TRY_VOID(lean(connection, result.run, result.leans_on));
+    touch_series(connection, result.run);
+    return {};
   });
 }
 

@@ -31,13 +31,28 @@ std::int64_t seq_limit(PostgresConnection& connection, const BaselineQuery& quer
   return seq;
 }
 
+/// What else a run `r` has to be: $6 and $7 of the statement are the query's now and since.
+std::string counting(const BaselineQuery& query) {
+  std::string sql =
+      query.leaning == Leaning::never
+          ? " AND $6::bigint IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_acceptance x WHERE x.run_seq = r.seq)"
+          : " AND NOT EXISTS (SELECT 1 FROM run_acceptance x JOIN acceptance a ON a.seq = "
+            "x.acceptance_seq WHERE x.run_seq = r.seq AND (a.undone_us IS NOT NULL OR a.until_us <= "
+            "$6))";
+  sql += query.since ? " AND coalesce((SELECT c.committed_us FROM commit_node c WHERE c.project_id = r.project_id AND "
+                       "c.sha = r.commit_sha), r.received_us) >= $7"
+                     : " AND $7::bigint IS NULL";
+  return sql;
+}
+
 /// Reads the lane's partial index of baseline runs from its end.
 Rows of_any_commit(PostgresConnection& connection, std::int64_t lane, const BaselineQuery& query) {
   return connection.query(
-      "SELECT seq, id, commit_sha FROM run WHERE in_baseline AND lane_id = $1 AND comparable_key = $2 "
-      "AND seq < $3 AND commit_sha <> $4 ORDER BY seq DESC LIMIT $5",
+      "SELECT r.seq, r.id, r.commit_sha, r.received_us FROM run r WHERE r.in_baseline AND r.lane_id = $1 "
+      "AND r.comparable_key = $2 AND r.seq < $3 AND r.commit_sha <> $4" +
+          counting(query) + " ORDER BY r.seq DESC LIMIT $5",
       lane, query.comparable_key, seq_limit(connection, query), query.not_commit,
-      std::max<std::int64_t>(query.limit, 0));
+      std::max<std::int64_t>(query.limit, 0), query.now, query.since);
 }
 
 /// Looks at the few runs of each commit, so that the cost follows the list of commits and not the number of runs.
@@ -47,12 +62,13 @@ Rows of_these_commits(PostgresConnection& connection, std::int64_t lane, const B
   for (const std::string& commit : query.commits)
     if (asked.insert(commit).second) commits.push_back(commit);
   return connection.query(
-      "SELECT r.seq, r.id, r.commit_sha FROM unnest($6::text[]) WITH ORDINALITY AS c (sha, number) "
-      "CROSS JOIN LATERAL (SELECT o.seq, o.id, o.commit_sha FROM lane l JOIN run o ON o.project_id = l.project_id "
-      "WHERE l.id = $1 AND o.commit_sha = c.sha AND o.seq < $3 AND o.lane_id = l.id AND o.comparable_key = $2 "
-      "AND o.in_baseline AND o.commit_sha <> $4 ORDER BY o.seq DESC LIMIT $5) r ORDER BY c.number, r.seq DESC LIMIT $5",
+      "SELECT o.seq, o.id, o.commit_sha, o.received_us FROM unnest($8::text[]) WITH ORDINALITY AS n (sha, number) "
+      "CROSS JOIN LATERAL (SELECT r.seq, r.id, r.commit_sha, r.received_us FROM lane l "
+      "JOIN run r ON r.project_id = l.project_id WHERE l.id = $1 AND r.commit_sha = n.sha AND r.seq < $3 "
+      "AND r.lane_id = l.id AND r.comparable_key = $2 AND r.in_baseline AND r.commit_sha <> $4" +
+          counting(query) + " ORDER BY r.seq DESC LIMIT $5) o ORDER BY n.number, o.seq DESC LIMIT $5",
       lane, query.comparable_key, seq_limit(connection, query), query.not_commit,
-      std::max<std::int64_t>(query.limit, 0), commits);
+      std::max<std::int64_t>(query.limit, 0), query.now, query.since, commits);
 }
 
 /// Rows and where each stands, by row number.
@@ -67,7 +83,7 @@ Candidates candidates_of(Rows row) {
   std::int64_t seq = 0;
   while (row.next()) {
     BaselineRow& candidate = candidates.rows.emplace_back();
-    row.read(seq, candidate.run, candidate.commit);
+    row.read(seq, candidate.run, candidate.commit, candidate.received_at);
     candidates.seqs.push_back(seq);
     candidates.places.emplace(seq, candidates.rows.size() - 1);
   }
@@ -92,23 +108,27 @@ void read_values(PostgresConnection& connection, Candidates& candidates) {
 /// The newest points are chosen first, on the series alone and of each lane by itself; only these are joined with their
 /// runs.
 std::string sql_of(const HistoryQuery& query) {
-  const std::string_view lane = query.branch.empty() ? "$5 = ''" : "l.branch = $5";
-  return "SELECT r.id, r.commit_sha, v.branch, r.comparable_key, c.committed_us, r.received_us, v.value, r.outcome "
-         "FROM (SELECT s.run_seq, s.value, l.branch, l.project_id FROM project p "
+  const std::string lane = query.branch.empty() ? "$5 = ''" : "l.branch = $5";
+  const std::string environment =
+      query.environment.empty() ? "$6 = ''" : "(SELECT e.comparable_key FROM run e WHERE e.seq = n.run_seq) = $6";
+  return "SELECT v.run_seq, r.id, r.commit_sha, v.branch, r.comparable_key, c.committed_us, r.received_us, v.value, "
+         "r.outcome, coalesce(c.subject, ''), coalesce(c.author, ''), r.superseded, r.in_baseline, v.level, v.low, "
+         "v.high FROM (SELECT s.run_seq, s.value, s.level, s.low, s.high, l.branch, l.project_id FROM project p "
          "JOIN lane l ON l.project_id = p.id JOIN metric m ON m.name = $3 "
-         "CROSS JOIN LATERAL (SELECT n.run_seq, n.value FROM measurement n "
-         "WHERE n.lane_id = l.id AND n.metric_id = m.id ORDER BY n.run_seq DESC LIMIT $4) s "
-         "WHERE p.name = $1 AND l.workload = $2 AND " +
-         std::string(lane) +
+         "CROSS JOIN LATERAL (SELECT n.run_seq, n.value, n.level, n.low, n.high FROM measurement n "
+         "WHERE n.lane_id = l.id AND n.metric_id = m.id AND " +
+         environment + " ORDER BY n.run_seq DESC LIMIT $4) s WHERE p.name = $1 AND l.workload = $2 AND " + lane +
          " ORDER BY s.run_seq DESC LIMIT $4) v JOIN run r ON r.seq = v.run_seq "
          "LEFT JOIN commit_node c ON c.project_id = v.project_id AND c.sha = r.commit_sha ORDER BY v.run_seq DESC";
 }
 
-HistoryPoint point_of(Rows& row) {
+HistoryPoint point_of(Rows& row, std::int64_t& seq) {
   HistoryPoint point;
   std::optional<std::string> outcome;
-  row.read(point.run, point.commit, point.branch, point.comparable_key, point.committed_at, point.uploaded_at,
-           point.value, outcome);
+  std::optional<double> level, low, high;
+  row.read(seq, point.run, point.commit, point.branch, point.comparable_key, point.committed_at, point.uploaded_at,
+           point.value, outcome, point.subject, point.author, point.superseded, point.in_baseline, level, low, high);
+  if (level && low && high) point.band = gate::NoiseBand{*level, *low, *high};
   if (outcome) point.outcome = stored_word(gate::outcome_of(*outcome));
   return point;
 }
@@ -143,22 +163,62 @@ class FirstParents {
   std::unordered_map<std::string, std::optional<std::string>> known_;  // nothing: it has none that is known
 };
 
-/// `points` come in order of receipt.
-std::vector<HistoryPoint> in_commit_order(PostgresConnection& connection, std::string_view project,
-                                          std::vector<HistoryPoint> points) {
-  const auto number = project_number(connection, project);
-  if (!number) return points;
+/// Row numbers of the runs whose value of the metric is accepted now.
+std::set<std::int64_t> accepted_runs(PostgresConnection& connection, std::int64_t project, const HistoryQuery& query) {
+  std::set<std::int64_t> runs;
+  Rows row = connection.query(
+      "SELECT a.run_seq FROM acceptance a JOIN acceptance_metric v ON v.acceptance_seq = a.seq JOIN metric m "
+      "ON m.id = v.metric_id WHERE a.project_id = $1 AND m.name = $2 AND a.undone_us IS NULL "
+      "AND (a.until_us IS NULL OR a.until_us > $3)",
+      project, query.metric, query.now);
+  std::int64_t seq = 0;
+  while (row.next()) {
+    row.read(seq);
+    runs.insert(seq);
+  }
+  return runs;
+}
+
+/// What acceptances make of the points, and their order. Shape: both lists in order of receipt.
+std::vector<HistoryPoint> finished(PostgresConnection& connection, const HistoryQuery& query,
+                                   std::vector<HistoryPoint> points, const std::vector<std::int64_t>& seqs) {
+  const auto project = project_number(connection, query.project);
+  if (!project) return points;
+  const std::set<std::int64_t> gone = leaning_on_ended(connection, *project, query.now);
+  const std::set<std::int64_t> accepted = accepted_runs(connection, *project, query);
   std::vector<std::string> commits;
-  for (const HistoryPoint& point : points) commits.push_back(point.commit);
-  FirstParents parents(connection, *number, commits);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].in_baseline = points[i].in_baseline && !gone.contains(seqs[i]);
+    points[i].accepted = accepted.contains(seqs[i]);
+    commits.push_back(points[i].commit);
+  }
   std::vector<HistoryPoint> ordered;
   ordered.reserve(points.size());
-  for (const std::size_t i : commit_order(commits, [&](const std::string& sha) { return parents.of(sha); }))
-    ordered.push_back(std::move(points[i]));
+  for (const std::size_t i : order_of(connection, *project, commits)) ordered.push_back(std::move(points[i]));
   return ordered;
 }
 
 }  // namespace
+
+std::vector<std::size_t> order_of(PostgresConnection& connection, std::int64_t project,
+                                  const std::vector<std::string>& commits) {
+  FirstParents parents(connection, project, commits);
+  return commit_order(commits, [&](const std::string& sha) { return parents.of(sha); });
+}
+
+std::set<std::int64_t> leaning_on_ended(PostgresConnection& connection, std::int64_t project, Timestamp now) {
+  std::set<std::int64_t> runs;
+  Rows row = connection.query(
+      "SELECT x.run_seq FROM acceptance a JOIN run_acceptance x ON x.acceptance_seq = a.seq WHERE a.project_id = $1 "
+      "AND (a.undone_us IS NOT NULL OR a.until_us <= $2)",
+      project, now);
+  std::int64_t seq = 0;
+  while (row.next()) {
+    row.read(seq);
+    runs.insert(seq);
+  }
+  return runs;
+}
 
 Result<std::vector<BaselineRow>> PostgresStore::baseline(const BaselineQuery& query) {
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<BaselineRow>> {
@@ -189,12 +249,14 @@ Result<std::int64_t> PostgresStore::other_class_runs(const BaselineQuery& query)
 Result<std::vector<HistoryPoint>> PostgresStore::history(const HistoryQuery& query) {
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<HistoryPoint>> {
     std::vector<HistoryPoint> points;
+    std::vector<std::int64_t> seqs;
     Rows row = connection.query(sql_of(query), query.project, query.workload, query.metric,
-                                std::max<std::int64_t>(query.limit, 0), query.branch);
+                                std::max<std::int64_t>(query.limit, 0), query.branch, query.environment);
     points.reserve(static_cast<std::size_t>(row.count()));
-    while (row.next()) points.push_back(point_of(row));
+    while (row.next()) points.push_back(point_of(row, seqs.emplace_back()));
     std::reverse(points.begin(), points.end());
-    return in_commit_order(connection, query.project, std::move(points));
+    std::reverse(seqs.begin(), seqs.end());
+    return finished(connection, query, std::move(points), seqs);
   });
 }
 

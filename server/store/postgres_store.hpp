@@ -3,6 +3,8 @@
 // postgres_series.cpp (baseline, history); no other file of the service sees SQL of Postgres.
 #pragma once
 
+#include <set>
+
 #include "server/store/postgres_database.hpp"
 #include "server/store/store.hpp"
 
@@ -49,6 +51,14 @@ class PostgresStore final : public Store {
   Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
   Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
   Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) override;
+  Result<Levels> levels(const HistoryQuery& query) override;
+  Result<Series> series(const SeriesQuery& query) override;
+  Result<void> put_levels(const SeriesLevels& levels) override;
+
+  Result<void> accept(const Acceptance& acceptance, const AuditEntry& audit) override;
+  Result<std::int64_t> undo_acceptances(const Undoing& undoing, const AuditEntry& audit) override;
+  Result<std::vector<Acceptance>> acceptances(const AcceptanceFilter& filter) override;
+  Result<void> put_memberships(std::span<const Membership> memberships) override;
 
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
   Result<bool> blob_in_use(std::string_view sha256) override;
@@ -81,5 +91,24 @@ std::optional<std::int64_t> project_number(PostgresConnection& connection, std::
 /// The first parents of `sha` and its first-parent ancestors as (commit, parent), nearest first, at most `limit`.
 std::vector<std::pair<std::string, std::string>> line_of(PostgresConnection& connection, std::int64_t project,
                                                          std::string_view sha, std::int64_t limit);
+
+/// Writes an audit entry.
+void note(PostgresConnection& connection, const AuditEntry& entry);
+
+/// Commit order of entries that are given in order of receipt (commit_order.hpp).
+std::vector<std::size_t> order_of(PostgresConnection& connection, std::int64_t project,
+                                  const std::vector<std::string>& commits);
+
+/// Row numbers of the project's runs that lean on an acceptance that is not in force at `now`.
+std::set<std::int64_t> leaning_on_ended(PostgresConnection& connection, std::int64_t project, Timestamp now);
+
+/// Notes the acceptances without which a run would not be in the baseline.
+/// Errors: not_found.
+Result<void> lean(PostgresConnection& connection, std::string_view run, const std::vector<std::string>& acceptances);
+
+std::vector<Acceptance> acceptances_of(PostgresConnection& connection, const AcceptanceFilter& filter);
+
+/// Makes or changes the series that a run is in, if it is in one.
+void touch_series(PostgresConnection& connection, std::string_view run);
 
 }  // namespace traceweir::store

@@ -92,11 +92,11 @@ Result<Place> mark_finished(Connection& connection, const RunResult& result) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Query query = connection.query(
       "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5 AND NOT superseded, error_code "
-      "= ?6, "
-      "error_message = ?7, finished_us = ?8 WHERE id = ?1 AND status IN ('pending', 'analysing') "
+      "= ?6, error_message = ?7, finished_us = ?8, in_series = ?9 AND NOT superseded "
+      "WHERE id = ?1 AND status IN ('pending', 'analysing') "
       "RETURNING seq, lane_id",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
-      result.error_message, result.finished_at);
+      result.error_message, result.finished_at, result.in_series);
   if (query.next()) {
     Place place{};
     query.read(place.run, place.lane);
@@ -117,29 +117,45 @@ constexpr std::string_view of_the_same_job =
 
 /// Attempts may be finished in any order, so a run that was judged looks both ways.
 void settle_attempts(Connection& connection, Place place) {
-  static const std::string lower = "UPDATE run SET superseded = 1, in_baseline = 0 WHERE seq IN (SELECT o.seq" +
-                                   std::string(of_the_same_job) + " AND r.status = 'judged' AND o.attempt < r.attempt)";
-  static const std::string own = "UPDATE run SET superseded = 1, in_baseline = 0 WHERE seq = ?1 AND EXISTS (SELECT 1" +
-                                 std::string(of_the_same_job) + " AND o.status = 'judged' AND o.attempt > r.attempt)";
+  static const std::string lower =
+      "UPDATE run SET superseded = 1, in_baseline = 0, in_series = 0 WHERE seq IN (SELECT o.seq" +
+      std::string(of_the_same_job) + " AND r.status = 'judged' AND o.attempt < r.attempt)";
+  static const std::string own =
+      "UPDATE run SET superseded = 1, in_baseline = 0, in_series = 0 WHERE seq = ?1 AND EXISTS (SELECT 1" +
+      std::string(of_the_same_job) + " AND o.status = 'judged' AND o.attempt > r.attempt)";
   connection.execute(lower, place.run);
   connection.execute(own, place.run);
 }
 
+struct BandColumns {
+  std::optional<double> level, low, high;
+};
+
+BandColumns band_of(const RunResult& result, const std::string& metric) {
+  const auto band = result.bands.find(metric);
+  if (band == result.bands.end()) return {};
+  return {band->second.level, band->second.low, band->second.high};
+}
+
 /// Returns whether the metric has a number yet, without which its value cannot be kept.
-bool add_value(Connection& connection, Place place, const std::string& metric, double value) {
+bool add_value(Connection& connection, Place place, const std::pair<std::string, double>& value,
+               const BandColumns& band) {
   return connection.execute(
-             "INSERT INTO measurement (lane_id, metric_id, run_seq, value) "
-             "SELECT ?1, id, ?2, ?3 FROM metric WHERE name = ?4",
-             place.lane, place.run, value, metric) == 1;
+             "INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high) "
+             "SELECT ?1, id, ?2, ?3, ?5, ?6, ?7 FROM metric WHERE name = ?4",
+             place.lane, place.run, value.second, value.first, band.level, band.low, band.high) == 1;
 }
 
 Result<void> add_values(Connection& connection, Place place, const RunResult& result) {
-  for (const auto& [metric, value] : result.values) {
+  for (const auto& value : result.values) {
+    const std::string& metric = value.first;
     // SQLite would keep a NaN as NULL: what was not measured has no value at all.
-    if (std::isnan(value)) return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
-    if (add_value(connection, place, metric, value)) continue;
+    if (std::isnan(value.second))
+      return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
+    const BandColumns band = band_of(result, metric);
+    if (add_value(connection, place, value, band)) continue;
     connection.execute("INSERT INTO metric (name) VALUES (?1)", metric);
-    add_value(connection, place, metric, value);
+    add_value(connection, place, value, band);
   }
   return {};
 }
@@ -298,7 +314,10 @@ Result<void> SqliteStore::finish_run(const RunResult& result) {
     settle_attempts(connection, place);
     connection.execute("INSERT INTO run_document (run_seq, report, verdict) VALUES (?1, ?2, ?3)", place.run,
                        result.report_json, result.verdict_json);
-    return add_values(connection, place, result);
+    TRACEWEIR_TRY_VOID(add_values(connection, place, result));
+    TRACEWEIR_TRY_VOID(lean(connection, result.run, result.leans_on));
+    touch_series(connection, result.run);
+    return {};
   });
 }
 
@@ -307,6 +326,7 @@ Result<std::optional<RunRecord>> SqliteStore::run(std::string_view project, std:
     Query query = connection.query(std::string(select_runs) + " WHERE r.id = ?1 AND p.name = ?2", id, project);
     auto records = records_of(connection, query, Documents::all);
     if (records.empty()) return std::nullopt;
+    records.front().acceptances = acceptances_of(connection, {.project = std::string(project), .run = std::string(id)});
     return std::move(records.front());
   });
 }

@@ -8,11 +8,6 @@
 namespace traceweir::store {
 namespace {
 
-void note(Connection& connection, const AuditEntry& entry) {
-  connection.execute("INSERT INTO audit (at_us, project, actor, action, detail) VALUES (?1, ?2, ?3, ?4, ?5)", entry.at,
-                     entry.project, entry.actor, entry.action, entry.detail);
-}
-
 constexpr std::string_view select_projects =
     "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us "
     "FROM project p LEFT JOIN policy y ON y.sha256 = p.policy_sha256";
@@ -70,6 +65,11 @@ bool knows_commit(Connection& connection, std::int64_t project, std::string_view
 }
 
 }  // namespace
+
+void note(Connection& connection, const AuditEntry& entry) {
+  connection.execute("INSERT INTO audit (at_us, project, actor, action, detail) VALUES (?1, ?2, ?3, ?4, ?5)", entry.at,
+                     entry.project, entry.actor, entry.action, entry.detail);
+}
 
 std::optional<std::int64_t> project_number(Connection& connection, std::string_view name) {
   std::optional<std::int64_t> number;

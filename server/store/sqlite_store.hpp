@@ -4,6 +4,8 @@
 // sees SQL of SQLite.
 #pragma once
 
+#include <set>
+
 #include <sqlite3.h>
 
 #include "server/store/sqlite_database.hpp"
@@ -51,6 +53,14 @@ class SqliteStore final : public Store {
   Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
   Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
   Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) override;
+  Result<Levels> levels(const HistoryQuery& query) override;
+  Result<Series> series(const SeriesQuery& query) override;
+  Result<void> put_levels(const SeriesLevels& levels) override;
+
+  Result<void> accept(const Acceptance& acceptance, const AuditEntry& audit) override;
+  Result<std::int64_t> undo_acceptances(const Undoing& undoing, const AuditEntry& audit) override;
+  Result<std::vector<Acceptance>> acceptances(const AcceptanceFilter& filter) override;
+  Result<void> put_memberships(std::span<const Membership> memberships) override;
 
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
   Result<bool> blob_in_use(std::string_view sha256) override;
@@ -84,5 +94,24 @@ std::optional<std::string> first_parent(Connection& connection, std::int64_t pro
 
 /// Keeps a policy text; returns its SHA-256 in hex, or nothing for the empty text.
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml);
+
+/// Writes an audit entry.
+void note(Connection& connection, const AuditEntry& entry);
+
+/// Commit order of entries that are given in order of receipt (commit_order.hpp).
+std::vector<std::size_t> order_of(Connection& connection, std::int64_t project,
+                                  const std::vector<std::string>& commits);
+
+/// Row numbers of the project's runs that lean on an acceptance that is not in force at `now`.
+std::set<std::int64_t> leaning_on_ended(Connection& connection, std::int64_t project, Timestamp now);
+
+/// Notes the acceptances without which a run would not be in the baseline.
+/// Errors: not_found.
+Result<void> lean(Connection& connection, std::string_view run, const std::vector<std::string>& acceptances);
+
+std::vector<Acceptance> acceptances_of(Connection& connection, const AcceptanceFilter& filter);
+
+/// Makes or changes the series that a run is in, if it is in one.
+void touch_series(Connection& connection, std::string_view run);
 
 }  // namespace traceweir::store

@@ -62,8 +62,15 @@ Error no_engine(std::string_view url) {
                                      "postgresql://USER@HOST/DATABASE"};
 }
 
+constexpr Word<Began> begans[] = {{Began::first, "first"},
+                                  {Began::epoch, "epoch"},
+                                  {Began::improvement, "improvement"},
+                                  {Began::acceptance, "acceptance"}};
+
 }  // namespace
 
+std::string_view word(Began began) { return word_of(begans, began); }
+std::optional<Began> began_of(std::string_view word) { return value_of(begans, word); }
 std::string_view word(Mode mode) { return word_of(modes, mode); }
 std::optional<Mode> mode_of(std::string_view word) { return value_of(modes, word); }
 std::string_view word(PolicySource source) { return word_of(policy_sources, source); }

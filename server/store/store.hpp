@@ -2,7 +2,6 @@
 // suite (tests/contract) runs on each. Not for: SQL outside the *_store.cpp files, JSON, or any decision.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,11 +13,10 @@
 
 #include "analyzer/core/error.hpp"
 #include "gate/verdict.hpp"
+#include "server/store/levels.hpp"
+#include "server/store/timestamp.hpp"
 
 namespace traceweir::store {
-
-/// Wall time, UTC. Stored as a 64-bit count of µs since 1970 on every database.
-using Timestamp = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
 
 enum class Mode { gate, observe };
 enum class PolicySource { repository, server };
@@ -126,8 +124,11 @@ struct RunResult {
   std::string error_code, error_message;  ///< of a rejected run
   std::string comparable_key;  ///< runs with the same key are comparable (environment class, window kind, …)
   bool in_baseline = false;    ///< may serve as a baseline of its branch
+  bool in_series = false;      ///< a whole run of its baseline branch, failed or not: changes are sought among these
   std::vector<std::pair<std::string, double>> values;  ///< measured metrics of the run
   Timestamp finished_at{};
+  std::map<std::string, gate::NoiseBand> bands{};  ///< of the values that were compared with a baseline
+  std::vector<std::string> leans_on{};             ///< ids of the acceptances without which it would not be in_baseline
 };
 
 struct RunRecord {
@@ -140,8 +141,9 @@ struct RunRecord {
   std::string report_json, verdict_json;  ///< in lists: no report; without a result: neither
   std::string error_code, error_message;
   std::optional<Timestamp> finished_at;
-  bool superseded = false;  ///< a later attempt of the same CI job was judged
-  bool closed = false;      ///< no further rank is waited for
+  bool superseded = false;                ///< a later attempt of the same CI job was judged
+  bool closed = false;                    ///< no further rank is waited for
+  std::vector<Acceptance> acceptances{};  ///< newest first, undone ones too; read of one run only
 };
 
 // The questions below have an initialiser for each field, so that `{.project = …}` compiles without warnings.
@@ -157,6 +159,9 @@ struct RunFilter {
   std::string environment{};  ///< a comparable key
 };
 
+/// What counts only because of an acceptance: as long as that is in force, or not at all.
+enum class Leaning { while_in_force, never };
+
 /// Which runs may serve as baseline of a run.
 struct BaselineQuery {
   std::string project{}, workload{}, branch{}, comparable_key{};
@@ -164,15 +169,21 @@ struct BaselineQuery {
   std::string before_run{};            ///< only runs received before this one
   std::vector<std::string> commits{};  ///< only runs of these commits, nearest first; empty: any commit
   std::int64_t limit = 100;
+  std::optional<Timestamp> since{};  ///< nothing of older commits, or received before where that is not known
+  Timestamp now{};                   ///< acceptances that ended before are not in force
+  Leaning leaning = Leaning::while_in_force;
 };
 struct BaselineRow {
   std::string run, commit;
   std::map<std::string, double> values;
+  Timestamp received_at{};
 };
 
 struct HistoryQuery {
   std::string project{}, workload{}, branch{}, metric{};  ///< branch empty: all branches
   std::int64_t limit = 10'000;
+  std::string environment{};  ///< a comparable key; empty: all
+  Timestamp now{};            ///< acceptances that ended before are not in force
 };
 struct HistoryPoint {
   std::string run, commit, branch, comparable_key;
@@ -180,6 +191,10 @@ struct HistoryPoint {
   Timestamp uploaded_at{};
   double value = 0;
   std::optional<gate::Outcome> outcome;
+  std::string subject, author;  ///< of the commit; empty where it was never put
+  bool superseded = false, in_baseline = false;
+  bool accepted = false;  ///< by an acceptance of this metric that is in force
+  std::optional<gate::NoiseBand> band;
 };
 
 /// A change that must be traceable: policy, project, token, acceptance, deletion.
@@ -280,6 +295,27 @@ class Store {
   /// ancestors; where the commit graph does not tell, the order of receipt stays. Errors: none of its own.
   /// Cost: follows the answer, not the number of runs or commits.
   virtual Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) = 0;
+  /// What is stored of the levels of the metric, on the branches and in the classes of the query. Errors: none of its
+  /// own.
+  virtual Result<Levels> levels(const HistoryQuery& query) = 0;
+  /// The newest `limit` comparable runs of a branch by receipt, in commit order, with their values. Without any it is
+  /// empty. Errors: none of its own. Cost: linear in the answer.
+  virtual Result<Series> series(const SeriesQuery& query) = 0;
+  /// Puts what was found in a series in the place of what is stored of these metrics, and the verdict of the run that
+  /// revealed it. Errors: conflict (the series changed since it was read: read it again).
+  virtual Result<void> put_levels(const SeriesLevels& levels) = 0;
+
+  // acceptances
+  /// Errors: not_found (no such judged run; a metric that no run measures).
+  virtual Result<void> accept(const Acceptance& acceptance, const AuditEntry& audit) = 0;
+  /// Undoes everything that is accepted of a run; they stay in the list. Tells how many there were. Errors: not_found
+  /// (nothing).
+  virtual Result<std::int64_t> undo_acceptances(const Undoing& undoing, const AuditEntry& audit) = 0;
+  /// Newest first, also those that were undone. Errors: none of its own.
+  virtual Result<std::vector<Acceptance>> acceptances(const AcceptanceFilter& filter) = 0;
+  /// Changes which runs are in the baseline; all or none. A superseded run stays out. Errors: not_found (a run that is
+  /// not judged, an acceptance).
+  virtual Result<void> put_memberships(std::span<const Membership> memberships) = 0;
 
   // the rest
   /// The newest `limit` entries, newest first; project empty: of all. Errors: none of its own.

@@ -22,15 +22,39 @@ struct HistoryPoint {
   Timestamp uploaded_at{};
   double value = 0;
   std::optional<gate::Outcome> outcome;
+  std::string subject, author;            ///< of the commit; empty where it was never registered
+  bool superseded = false;                ///< a later attempt took its place
+  bool accepted = false;                  ///< somebody accepted its level, and that is in force
+  bool in_baseline = false;               ///< later runs are compared with it
+  std::optional<gate::NoiseBand> band{};  ///< that it was judged by
 };
 
-/// Shape: points in commit order, oldest first.
+/// A change of level. Units: the metric's.
+struct HistoryChange {
+  std::string run, commit, previous_commit, environment;
+  double before = 0, after = 0, magnitude = 0, p = 1;
+  std::optional<bool> better;  ///< nothing: the metric has no better side
+  bool accepted = false;
+};
+
+/// A stretch of one level. Units: the metric's.
+struct HistorySegment {
+  std::string environment, first_run, first_commit, last_run, last_commit;
+  std::int64_t runs = 0;
+  double level = 0, noise = 0;
+  std::string began;  ///< `first`, `epoch`, `improvement`, `acceptance`
+};
+
+/// Shape: everything in commit order, oldest first.
 struct HistoryDocument {
   std::string metric, unit;
   Better better = Better::none;
   std::vector<HistoryPoint> points;
+  std::vector<HistoryChange> changes{};
+  std::vector<HistorySegment> segments{};
 };
 
+/// Cost: linear, without a tree of values: a page holds up to 10 000 points.
 std::string to_json(const HistoryDocument& history);
 /// RFC 4180, with a header line; texts that a spreadsheet would take for a formula are quoted with an apostrophe.
 std::string to_csv(const HistoryDocument& history);

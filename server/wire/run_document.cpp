@@ -56,6 +56,12 @@ void splice(std::string& object, std::string_view key, const std::string& docume
   object += '}';
 }
 
+std::string list_of(const std::vector<AcceptanceDocument>& acceptances) {
+  Json list = Json::array();
+  for (const AcceptanceDocument& acceptance : acceptances) list.push_back(json_of(acceptance));
+  return dump(list);
+}
+
 Result<std::optional<VerdictDocument>> verdict_in(ObjectReader& in) {
   const Json* verdict = in.child("verdict");
   if (verdict == nullptr) return std::optional<VerdictDocument>{};
@@ -112,6 +118,7 @@ std::string run_page(std::string_view project, std::string_view run) {
 
 std::string to_json(const RunDocument& document, Detail detail) {
   std::string out = dump(head_json(document));
+  if (detail == Detail::whole) splice(out, "acceptances", list_of(document.acceptances));
   splice(out, "verdict", document.verdict_json);
   if (detail == Detail::whole) splice(out, "report", document.report_json);
   const Json links = {{"self", run_path(document.project, document.id)},

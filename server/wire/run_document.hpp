@@ -12,6 +12,7 @@
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
 #include "gate/verdict.hpp"
+#include "server/wire/acceptance.hpp"
 #include "server/wire/json.hpp"
 #include "server/wire/timestamp.hpp"
 
@@ -54,10 +55,11 @@ struct RunDocument {
   Timestamp uploaded_at{};
   std::map<std::string, std::string> environment;
   std::vector<std::string> warnings;
-  std::optional<Error> error;     ///< of a rejected run
-  std::optional<RunRanks> ranks;  ///< of a run of several uploads
-  std::string verdict_json;       ///< empty: none yet
-  std::string report_json;        ///< as stored; empty: none, or left out (lists)
+  std::optional<Error> error;                   ///< of a rejected run
+  std::optional<RunRanks> ranks;                ///< of a run of several uploads
+  std::string verdict_json;                     ///< empty: none yet
+  std::string report_json;                      ///< as stored; empty: none, or left out (lists)
+  std::vector<AcceptanceDocument> acceptances;  ///< newest first; left out of lists
 };
 
 /// Where the run is to be found. Shape: paths below the service's root.

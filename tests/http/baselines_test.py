@@ -1,56 +1,11 @@
 """What the policy says about the baseline, through the service: pinned runs, epoch, levels that got better."""
-import json
 import unittest
 
-from service import Service, sha, trace
+from levels import Levels
+from service import sha
 
-RULE = '[rules."step.time_p50"]\nworse_by = "5%"\n'
 
-
-class Baselines(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = Service().__enter__()
-        cls.admin = cls.service.token(None, "admin")
-        cls.report, cls.known = None, {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.__exit__()
-
-    def policy(self, project, text):
-        answer = self.service.call("PUT", f"/api/v1/projects/{project}/policy", self.admin, (RULE + text).encode())
-        self.assertEqual(answer.status, 204, answer)
-
-    def upload(self, project, number, milliseconds, **query):
-        """A run whose steps take so long: the report of a real trace, with that value."""
-        if Baselines.report is None:
-            first = self.service.upload(self.service.token("maker"), trace("--seed", 1), sha(1), project="maker")
-            Baselines.report = first.json["report"]
-        report = json.loads(json.dumps(Baselines.report))
-        for part in [report["run"], *report["ranks"]]:
-            for row in part["measurements"]:
-                if row["metric"] == "step.time_p50":
-                    row["value"] = round(milliseconds * 1e6)
-                    row.update({key: row["value"] for key in ("min", "max") if key in row})
-        answer = self.service.upload(self.tokens(project), json.dumps(report).encode(), sha(number), project=project, **query)
-        self.assertEqual(answer.status, 201, answer)
-        return answer.json
-
-    def tokens(self, project):
-        """The project's token; the first call makes the project."""
-        if project not in self.known:
-            self.known[project] = self.service.token(project)
-        return self.known[project]
-
-    def history(self, project, *levels):
-        number = 0
-        for milliseconds, count in levels:
-            for i in range(count):
-                number += 1
-                self.upload(project, number, milliseconds * (1.002 if i % 2 else 0.998))
-        return number
-
+class Baselines(Levels):
     def test_many_small_steps_fail_against_the_pin(self):
         self.tokens("pinned")
         self.policy("pinned", "")
@@ -96,9 +51,6 @@ class Baselines(unittest.TestCase):
         self.assertEqual(rule["reason"], "worse")
         self.assertEqual((rule["baseline"]["runs"], rule["baseline"]["segments"]), (6, 2))
         self.assertAlmostEqual(rule["baseline"]["level"], 90e6, delta=0.2e6)
-
-    def notices(self, project):
-        return [line for line in self.service.log() if line["event"] == "notice" and line["project"] == project]
 
     def test_a_failing_run_of_the_baseline_branch_is_told_once(self):
         self.tokens("told")

@@ -104,15 +104,77 @@ TEST_CASE("run: a list carries no report, a rejected run its error") {
 
 TEST_CASE("history: JSON both ways, CSV that no spreadsheet runs") {
   HistoryDocument history{"step.time_p50", "ns", Better::lower, {}};
-  history.points.push_back({"r1", "=cmd()", "a,b\"c", "gpu=X", std::nullopt, Timestamp{}, 1.5, gate::Outcome::pass});
+  history.points.push_back({"r1", "=cmd()", "a,b\"c", "gpu=X", std::nullopt, Timestamp{}, 1.5, gate::Outcome::pass,
+                            "say \"no\"\n", "=änn", true, true, true, gate::NoiseBand{1, 0.5, 2}});
+  history.points.push_back({"r2", "c2", "", "gpu=X", Timestamp{}, Timestamp{}, 1e-300, std::nullopt, "", "", false,
+                            false, false, std::nullopt});
+  history.changes.push_back({"r2", "c2", "=cmd()", "gpu=X", 1, 2, 1, 1e-9, false, true});
+  history.changes.push_back({"r2", "c2", "=cmd()", "gpu=X", 1, 2, 1, 1e-9, std::nullopt, false});
+  history.segments.push_back({"gpu=X", "r1", "c1", "r2", "c2", 7, 1.5, 0.25, "acceptance"});
   const auto read = history_from_json(to_json(history));
   REQUIRE(read);
-  REQUIRE(read->points.size() == 1);
+  REQUIRE(read->points.size() == 2);
   CHECK(read->points[0].value == 1.5);
   CHECK(read->points[0].branch == "a,b\"c");
+  CHECK(read->points[0].subject == "say \"no\"\n");
+  CHECK(read->points[0].author == "=änn");
+  CHECK(read->points[0].band == gate::NoiseBand{1, 0.5, 2});
+  CHECK(to_json(*read) == to_json(history));
+  CHECK(parse_json(to_json(history)));
+  // An older service says less.
+  CHECK(history_from_json(R"({"metric":"gpu.idle","unit":"ratio","better":"lower","points":[],"next":null})"));
   const std::string csv = to_csv(history);
+  CHECK(csv.find(",\"say \"\"no\"\"\n\",'=änn,true,true,true,1,0.5,2\r\n") != std::string::npos);
+  CHECK(csv.find(",,,false,false,false,,,\r\n") != std::string::npos);
   CHECK(csv.find("'=cmd()") != std::string::npos);
   CHECK(csv.find("\"a,b\"\"c\"") != std::string::npos);
+}
+
+TEST_CASE("acceptance: what a client may ask for") {
+  AcceptanceRequest request;
+  request.metrics = {"step.time_p50"};
+  request.reason = "larger batch";
+  request.author = "ann";
+  request.until = Timestamp{std::chrono::hours{24 * 30'000}};
+  const auto read = acceptance_request_from_json(to_json(request));
+  REQUIRE(read);
+  CHECK(to_json(*read) == to_json(request));
+  CHECK(acceptance_request_from_json(R"({"metrics":"all","reason":"x"})")->every_metric);
+  struct Row {
+    const char *body, *key;
+  };
+  const Row rows[] = {
+      {R"({"reason":"x"})", "metrics"},
+      {R"({"metrics":[],"reason":"x"})", "metrics"},
+      {R"({"metrics":"every","reason":"x"})", "metrics"},
+      {R"({"metrics":{},"reason":"x"})", "metrics"},
+      {R"({"metrics":["a",1],"reason":"x"})", "metrics"},
+      {R"({"metrics":"all"})", "reason"},
+      {R"({"metrics":"all","reason":""})", "reason"},
+      {R"({"metrics":"all","reason":1})", "reason"},
+      {R"({"metrics":"all","reason":"x","until":"tomorrow"})", "until"},
+      {R"({"metrics":"all","reason":"x","author":[]})", "author"},
+      {R"({"metrics":"all","reason":"x","by":"ann"})", "by"},
+      {R"([])", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.body);
+    const auto refused = acceptance_request_from_json(row.body);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::bad_body);
+    CHECK(refused.error().message.find(row.key) != std::string::npos);
+  }
+}
+
+TEST_CASE("acceptance: the document both ways") {
+  AcceptanceDocument document;
+  document.id = "a1", document.run = "r1", document.commit = "c1", document.workload = "ddp";
+  document.metrics = {"gpu.idle", "step.time_p50"};
+  document.reason = "say \"why\"", document.author = "änn";
+  CHECK(to_json(*acceptance_from_json(to_json(document))) == to_json(document));
+  document.every_metric = true, document.metrics.clear();
+  document.until = Timestamp{}, document.undone_at = Timestamp{}, document.undone_by = "tok";
+  CHECK(to_json(*acceptance_from_json(to_json(document))) == to_json(document));
 }
 
 TEST_CASE("timestamp: RFC 3339 both ways") {

@@ -1,0 +1,48 @@
+// For: keeping a series right after something changed it, a run or an acceptance: which of its runs are in the
+// baseline, where its level changed, its segments, and what of that is news. Not for: finding any of it
+// (series_levels.hpp), or judging (judging.hpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/core/error.hpp"
+#include "analyzer/report/report.hpp"
+#include "gate/policy.hpp"
+#include "server/pipeline/notice.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::pipeline {
+
+/// What changed its series.
+struct SeriesCause {
+  const store::Project& project;
+  const store::RunHead& head;    ///< of the run, or of the accepted run
+  const report::Report& report;  ///< of the same
+  const gate::Policy& policy;    ///< of the same
+  const std::string& comparable_key;
+  store::Timestamp now;
+};
+
+/// The run's verdict as it is to be stored with these notes added.
+using VerdictWith = std::function<std::string(const std::vector<std::string>& notes)>;
+
+/// After a run of the baseline branch has its result. One that lands before others, since its commit does, has these
+/// looked at again: whether they are in the baseline does not depend on the order of uploads. Then changes and segments
+/// are found and kept, with a note in the run's verdict for each drift that it revealed.
+/// Returns the drifts.   Errors: what the store says; the run keeps its result.   Thread: blocks.
+Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with);
+
+/// After an acceptance of a run was made or undone: runs of its level that failed are looked at again.
+/// Errors: what the store says.   Thread: blocks.
+Result<void> settle_acceptance(store::Store& store, const std::string& project, const std::string& run,
+                               store::Timestamp now);
+
+/// At most so many runs are looked at again at once.
+inline constexpr std::size_t reconsidered_runs_max = 100;
+/// At most so many metrics of a series are analysed, and so many values in all: of many metrics fewer runs each.
+inline constexpr std::size_t analysed_metrics_max = 100;
+inline constexpr std::int64_t analysed_values_max = 100'000;
+
+}  // namespace traceweir::pipeline
