@@ -130,6 +130,13 @@ void log_run_error(const std::string& run, const Error& error) {
       {{"run", run}, {"error", std::string(word(error.code))}, {"detail", error.message}});
 }
 
+/// The API, and the pages of the dashboard beside it.
+http::Router router_of(api::Services& services) {
+  http::Router router(api::routes(), services);
+  router.add_all(api::page_routes(), services);
+  return router;
+}
+
 }  // namespace
 
 Result<std::filesystem::path> program_of(const Config& config) {
@@ -177,10 +184,8 @@ Result<void> serve(const Config& config) {
   };
   api::Services services{*store, spool,      blobs, workers,         runs,    trials,
                          meters, config.api, now,   spool::new_uuid, sandbox, build};
-  http::Router router(api::routes(), services);
-  router.add_all(api::page_routes(), services);
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
-  TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http, std::move(router),
+  TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http, router_of(services),
                                                 spool::new_uuid, on_answer}));
   log_start(config, fmt::format("{}:{}", endpoint.address, listener.port()), sandbox);
 
