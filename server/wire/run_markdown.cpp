@@ -8,6 +8,7 @@
 #include "analyzer/core/text.hpp"
 #include "analyzer/report/markdown.hpp"
 #include "analyzer/report/quantities.hpp"
+#include "server/wire/explanation_text.hpp"
 #include "server/wire/rule_cells.hpp"
 
 namespace traceweir::wire {
@@ -132,6 +133,8 @@ void add_verdict(Page& page, const gate::Verdict& verdict) {
     page.add(table_head);
     add_left_out(page, add_rows(page, bad), "metric");
   }
+  const std::string why = explanations_markdown(verdict);
+  if (!why.empty()) page.add("\n" + why);
   add_advice(page, verdict);
   add_notes(page, verdict.notes);
   add_folded(page, good);
