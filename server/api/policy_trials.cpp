@@ -50,7 +50,7 @@ Result<http::Response> post_policy_check(const http::Request& request, const std
   TRACEWEIR_TRY_VOID(request.query.only({"workload", "branch"}));
   TRACEWEIR_TRY(policy, policy_in(body, caller.project));
   TRACEWEIR_TRY(lane, lane_in(request.query, caller.project, policy));
-  TRACEWEIR_TRY(rules, pipeline::outlook_for(services.store, lane, policy));
+  TRACEWEIR_TRY(rules, pipeline::outlook_for(services.store, lane, policy, services.now()));
   return http::respond(http::Status::ok, json_type,
                        wire::to_json(wire::OutlookDocument{std::move(rules), gate::in_words(policy)}));
 }

@@ -97,10 +97,14 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
   return run;
 }
 
-Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question) {
+std::vector<std::string> ruled_metrics(const gate::Policy& policy, const report::Report& report) {
   std::vector<std::string> metrics;
-  for (const gate::Rule& rule : gate::rules_for(question.policy, measured_ids(question.report)))
-    metrics.push_back(rule.metric);
+  for (const gate::Rule& rule : gate::rules_for(policy, measured_ids(report))) metrics.push_back(rule.metric);
+  return metrics;
+}
+
+Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question) {
+  const std::vector<std::string> metrics = ruled_metrics(question.policy, question.report);
   BaselineQuestion asked{question.head, question.policy, question.comparable_key, metrics, question.now};
   TRACEWEIR_TRY(found, baseline_for(store, asked));
   TRACEWEIR_TRY(samples, samples_of(store, question.head, question.report, question.comparable_key));

@@ -207,7 +207,7 @@ void note_limits(const gate::Policy& policy, std::vector<std::string>& notes) {
 }  // namespace
 
 Result<std::vector<gate::RuleOutlook>> outlook_for(store::Store& store, const LaneName& lane,
-                                                   const gate::Policy& policy) {
+                                                   const gate::Policy& policy, store::Timestamp now) {
   TRACEWEIR_TRY(newest, newest_of(store, lane));
   if (!newest) {
     gate::Baseline none;
@@ -215,8 +215,11 @@ Result<std::vector<gate::RuleOutlook>> outlook_for(store::Store& store, const La
     return gate::outlook_of(policy, none, {});
   }
   const std::string key = comparable_key(newest->report, newest->run.head.environment, policy.environment_match);
-  TRACEWEIR_TRY(baseline, baseline_for(store, next_head(lane, newest->run.head), policy, key));
-  return gate::outlook_of(policy, baseline, judged_run(newest->run.head, newest->report));
+  const gate::JudgedRun last = judged_run(newest->run.head, newest->report);
+  const std::vector<std::string> metrics = ruled_metrics(policy, newest->report);
+  const store::RunHead next = next_head(lane, newest->run.head);
+  TRACEWEIR_TRY(found, baseline_for(store, {next, policy, key, metrics, now}));
+  return gate::outlook_of(policy, found.baseline, last);
 }
 
 Result<PastAnswer> backtest_past(store::Store& store, const PastQuestion& question) {

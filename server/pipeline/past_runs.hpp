@@ -19,10 +19,10 @@ struct LaneName {
   std::string project, workload, branch;
 };
 
-/// What the policy would do to the next run of the branch.
+/// What the policy would do to the next run of the branch, if it came `now`.
 /// Errors: what the store says.   Thread: blocks.
 Result<std::vector<gate::RuleOutlook>> outlook_for(store::Store& store, const LaneName& lane,
-                                                   const gate::Policy& policy);
+                                                   const gate::Policy& policy, store::Timestamp now);
 
 struct PastQuestion {
   LaneName lane;
