@@ -19,7 +19,7 @@ import unittest
 from service import BIN, Service, free_port, run, sha, trace
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/policy.md", "docs/faq.md"]
+PAGES = ["README.md", "docs/ci.md", "docs/policy.md", "docs/faq.md"]
 BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^\n]*?) -->\n+)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 REASON_LENGTH_MIN = 10
 PROJECT = "llama"
@@ -66,7 +66,7 @@ class Workspace:
         (folder / "home").mkdir()
         self.environment = service.environment() | {
             "PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder / "home"), "LC_ALL": "C.UTF-8", "TRACEWEIR_TOKEN": token, "TRACEWEIR_PROJECT": PROJECT,
-            "TRACEWEIR_LISTEN": f"127.0.0.1:{self.port}", "SHA": sha(77), "TERM": "dumb"}
+            "TRACEWEIR_LISTEN": f"127.0.0.1:{self.port}", "SHA": sha(77), "CHECKOUT": str(ROOT), "TERM": "dumb"}
         self.environment.pop("TRACEWEIR_DATA_DIR")
         for command in (["init", "-q", "-b", "main"], ["-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "--allow-empty", "-m", "first"]):
             subprocess.run(["git", *command], cwd=folder, check=True, env=self.environment)
