@@ -53,15 +53,3 @@ readonly container_packages='
   python3-yaml           reads docker-compose.yml
   curl                   speaks to the service
 '
-readonly dist_packages='
-  git                    the time of the last commit, so that the bytes are the same whoever packs them
-  binutils               strip; readelf proves that the client is static
-  dpkg-dev               dependencies of the package (dpkg-shlibdeps), sources of libraries without a static form
-'
-readonly dist_check_packages='
-  debootstrap            fresh Debian roots in which it is tried
-  iproute2               their network
-  openssl                a certificate to be trusted, or not
-  lintian                what Debian says of the package
-  systemd                systemd-analyze judges the unit
-'
