@@ -144,6 +144,10 @@ void print_table(const gate::Backtest& test, const Series& series, const Judged&
 
 int run(const Options& options) {
   if (options.series.empty()) {
+    if (options.past.connection.url.empty())
+      return say(Error{ErrorCode::usage,
+                       "what is the policy to be tried on? --series FILE for the values of a file, or --url (or "
+                       "TRACEWEIR_URL) and --project for the runs that a service has stored"});
     PastBacktestOptions past = options.past;
     past.policy = options.policy;
     return past_backtest(past, options.json ? OutputForm::json : OutputForm::text);

@@ -32,10 +32,13 @@ std::string sentence_of(const Cost& cost) {
 }  // namespace
 
 std::optional<double> waiting_share(const RunSide& run) {
-  const auto idle = run.value("gpu.idle"), comm = run.value("gpu.exposed_comm"),
-             memory = run.value("gpu.exposed_memory");
-  if (!idle || !comm || !memory) return std::nullopt;
-  return *idle + *comm + *memory;
+  double sum = 0;
+  for (const char* metric : waiting_metrics) {
+    const auto share = run.value(metric);
+    if (!share) return std::nullopt;
+    sum += *share;
+  }
+  return sum;
 }
 
 std::optional<Cost> cost_of(const RunSide& run, double gpu_hour, std::optional<double> waiting_before) {

@@ -17,8 +17,8 @@ struct BaselineQuestion {
   const store::RunHead& head;
   const gate::Policy& policy;
   const std::string& comparable_key;
-  const std::vector<std::string>& metrics;  ///< of the policy's rules: levels of others are not asked for
-  store::Timestamp now;                     ///< acceptances that ended before are not in force
+  const std::vector<std::string>& metrics;                  ///< levels of others are not asked for
+  store::Timestamp now;                                     ///< acceptances that ended before are not in force
   store::Leaning leaning = store::Leaning::while_in_force;  ///< never: as if nothing had been accepted
 };
 

@@ -83,8 +83,7 @@ void add_facts(gate::Verdict& verdict, const gate::Explainer& explainer) {
 /// The share in which the baseline's GPUs waited: the lower median over its runs.
 std::optional<double> waiting_before(const gate::Baseline& baseline, std::int64_t runs) {
   std::map<std::string, std::pair<double, int>> sums;
-  constexpr const char* parts[] = {"gpu.idle", "gpu.exposed_comm", "gpu.exposed_memory"};
-  for (const char* metric : parts) {
+  for (const char* metric : gate::waiting_metrics) {
     const auto series = baseline.series.find(metric);
     if (series == baseline.series.end()) return std::nullopt;
     for (const gate::BaselinePoint& point : series->second) {
@@ -95,7 +94,7 @@ std::optional<double> waiting_before(const gate::Baseline& baseline, std::int64_
   std::vector<double> values;
   for (const std::string& run : baseline.runs) {
     const auto sum = sums.find(run);
-    const bool whole = sum != sums.end() && sum->second.second == static_cast<int>(std::size(parts));
+    const bool whole = sum != sums.end() && sum->second.second == static_cast<int>(std::size(gate::waiting_metrics));
     if (whole && std::ssize(values) < runs) values.push_back(sum->second.first);
   }
   if (values.empty()) return std::nullopt;

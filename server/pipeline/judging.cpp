@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "gate/cost.hpp"
 #include "server/pipeline/baseline.hpp"
 #include "server/pipeline/policy_choice.hpp"
 #include "server/store/run_group.hpp"
@@ -97,14 +98,17 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
   return run;
 }
 
-std::vector<std::string> ruled_metrics(const gate::Policy& policy, const report::Report& report) {
+std::vector<std::string> asked_metrics(const gate::Policy& policy, const report::Report& report) {
   std::vector<std::string> metrics;
   for (const gate::Rule& rule : gate::rules_for(policy, measured_ids(report))) metrics.push_back(rule.metric);
+  if (policy.gpu_hour)
+    for (const char* metric : gate::waiting_metrics)
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.emplace_back(metric);
   return metrics;
 }
 
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question) {
-  const std::vector<std::string> metrics = ruled_metrics(question.policy, question.report);
+  const std::vector<std::string> metrics = asked_metrics(question.policy, question.report);
   BaselineQuestion asked{question.head, question.policy, question.comparable_key, metrics, question.now};
   TRACEWEIR_TRY(found, baseline_for(store, asked));
   TRACEWEIR_TRY(samples, samples_of(store, question.head, question.report, question.comparable_key));

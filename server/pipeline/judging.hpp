@@ -34,8 +34,9 @@ struct JudgedVerdict {
   wire::JudgeInputs inputs;                      ///< what the judge was given; its notes are not in the verdict yet
 };
 
-/// The metrics of the policy's rules for such a run.
-std::vector<std::string> ruled_metrics(const gate::Policy& policy, const report::Report& report);
+/// The metrics whose history a verdict on such a run needs: those of the policy's rules and, where it has a price,
+/// those of the cost.
+std::vector<std::string> asked_metrics(const gate::Policy& policy, const report::Report& report);
 
 /// A run as the judge sees it: its values in base units, and the findings of all its ranks.
 gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report);

@@ -111,6 +111,7 @@ Result<void> gather(store::Store& store, const PastQuestion& question, const Col
     run.past.run.measurements.push_back({column.metric, Number(point.value), column.unit, column.better, std::nullopt});
     run.received = point.uploaded_at;
     run.outcome = point.outcome;
+    if (point.accepted) run.past.accepted.insert(column.metric);
   }
   return {};
 }
@@ -216,7 +217,7 @@ Result<std::vector<gate::RuleOutlook>> outlook_for(store::Store& store, const La
   }
   const std::string key = comparable_key(newest->report, newest->run.head.environment, policy.environment_match);
   const gate::JudgedRun last = judged_run(newest->run.head, newest->report);
-  const std::vector<std::string> metrics = ruled_metrics(policy, newest->report);
+  const std::vector<std::string> metrics = asked_metrics(policy, newest->report);
   const store::RunHead next = next_head(lane, newest->run.head);
   TRACEWEIR_TRY(found, baseline_for(store, {next, policy, key, metrics, now}));
   return gate::outlook_of(policy, found.baseline, last);

@@ -24,7 +24,7 @@ BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^\n]*?) -->\n+)?^```(?P<kind>\w*)\n(?P<t
 REASON_LENGTH_MIN = 10
 PROJECT = "llama"
 TRACES = {
-    "good": [], "stalled": ["--stall-loader", 5], "slow_allreduce": ["--slow-allreduce", 100], "extra_sync": ["--extra-sync"], "pageable": ["--pageable"]}
+    "good": [], "before": [], "after": ["--slow-allreduce", 100], "stalled": ["--stall-loader", 5], "slow_allreduce": ["--slow-allreduce", 100], "extra_sync": ["--extra-sync"], "pageable": ["--pageable"]}
 BASELINE_OF = {"straggler": "ranks", "few_tokens": "tokens"}  # whose level the others are held against, where it is not "good"
 EXIT_CODES = {"pass": 0, "warn": 0, "fail": 1, "inconclusive": 3}
 
