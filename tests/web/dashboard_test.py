@@ -26,7 +26,7 @@ def main() -> int:
             facts.write_text(json.dumps(seeded.facts() | {"trace": str(dropped)}))
             environment = os.environ | {"TRACEWEIR_WEB_FACTS": str(facts), "TRACEWEIR_WEB_SHOTS": str(ROOT / "build/web-shots")}
             patterns = [f"--test-name-pattern={pattern}" for pattern in sys.argv[1:]]
-            return subprocess.run(["node", *patterns, ROOT / "tests/web/pages.mjs"], env=environment, timeout=220).returncode
+            return subprocess.run(["node", *patterns, ROOT / "tests/web/pages.mjs"], env=environment, timeout=580).returncode
     finally:
         seeded.service.__exit__()
 

@@ -13,14 +13,16 @@ interface Row {
   to: number
 }
 
-const detailOf = (item: Contribution) => [item.name !== item.cause ? item.name : '', item.phase ? `in ${item.phase}` : ''].filter(Boolean).join(' · ')
+/// The name of an idle cause and of the rest says nothing that the cause does not.
+const namesNothing = (item: Contribution) => item.name === item.cause || /^(idle\.|other$|distribution$)/.test(item.cause)
+const detailOf = (item: Contribution) => [namesNothing(item) ? '' : item.name, item.phase ? `in ${item.phase}` : ''].filter(Boolean).join(' · ')
 
 function rowsOf(explanation: Explanation, base: number): Row[] {
   let running = base
   return explanation.contributions.map((item, index) => {
     const from = running
     running += item.delta
-    return { key: String(index), name: causeName(item.cause), detail: detailOf(item), part: causePart(item.cause), delta: item.delta, from, to: running }
+    return { key: String(index), name: causeName(item.cause, item.delta), detail: detailOf(item), part: causePart(item.cause), delta: item.delta, from, to: running }
   })
 }
 
@@ -64,6 +66,7 @@ export function Waterfall({ explanation, better, baseName, headName }: { explana
       </figcaption>
       <table>
         <caption class="visually-hidden">What {metricName(explanation.metric)} is made of, cause by cause</caption>
+        <colgroup><col class="cause-column" /><col /><col class="number-column" /></colgroup>
         <thead class="visually-hidden"><tr><th scope="col">Cause</th><th scope="col">Bar</th><th scope="col">Change</th></tr></thead>
         <tbody>
           {end(baseName, base, 'first')}
@@ -78,7 +81,7 @@ export function Waterfall({ explanation, better, baseName, headName }: { explana
         </tbody>
       </table>
       <p class="hint">
-        {whole ? `The ${rows.length} parts add up to ${formatDelta(delta, unit)}.` : `The parts add up to ${formatDelta(summed, unit)}.`}
+        {!whole ? `The parts add up to ${formatDelta(summed, unit)}.` : rows.length === 1 ? 'One cause makes all of it.' : `The ${rows.length} parts add up to ${formatDelta(delta, unit)}.`}
         {!domain.fromZero && ' Bars do not begin at zero.'}
       </p>
     </figure>

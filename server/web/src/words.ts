@@ -78,7 +78,8 @@ const causes: Record<string, readonly [string, string]> = {
   distribution: ['Spread over the steps', 'unknown'],
   other: ['Everything else', 'unknown'],
 }
-export const causeName = (word: string) => causes[word]?.[0] ?? word
+/// `delta`: the cause's part of a time or share that rose or fell.
+export const causeName = (word: string, delta = 1) => (word === 'size_slower' && delta < 0 ? 'Faster calls' : word === 'transfer' && delta < 0 ? 'Transfer was shorter' : causes[word]?.[0] ?? word)
 export const causePart = (word: string) => causes[word]?.[1] ?? 'unknown'
 
 const metricNames: Record<string, string> = {

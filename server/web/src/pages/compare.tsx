@@ -103,7 +103,7 @@ function PairView({ pair }: { pair: Pair }) {
           <Table caption="Differences of the environment" rows={around} columns={[{ head: 'What', cell: (row) => row.key.replace(/_/g, ' ') }, { head: 'Base', cell: (row) => row.base }, { head: 'Head', cell: (row) => row.head }]} />
         )}
       </Section>
-      {pair.diff && <WhySection explanations={explanations} betterOf={betterOf} baseName="Base" headName="Head" told={pair.diff} />}
+      {pair.diff && <WhySection explanations={explanations} betterOf={betterOf} baseName="Base" headName="Head" told={pair.diff} hint="From base to head, cause by cause." />}
       {!pair.diff && <p class="hint">This service does not explain differences; both runs' numbers stand below.</p>}
       <Section title="Numbers" id="numbers"><Numbers rows={rows} gated={gated} /></Section>
     </>

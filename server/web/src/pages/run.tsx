@@ -129,7 +129,7 @@ function RunView({ run, again }: { run: Run; again: () => void }) {
       <Facts run={run} />
       {run.warnings.map((text) => <div class="notice warn">{text}</div>)}
       <Acceptances run={run} onDone={again} />
-      {run.verdict && <WhySection explanations={run.verdict.explanations ?? []} betterOf={betterOf} baseName="Baseline run" headName="This run" told={run.verdict} />}
+      {run.verdict && <WhySection explanations={run.verdict.explanations ?? []} betterOf={betterOf} baseName="Baseline run" headName="This run" told={run.verdict} hint="From one run of the baseline to this one, cause by cause." />}
       {run.verdict && (
         <Section title="Rules" id="rules" hint={`By ${policySources[run.verdict.policy_source] ?? run.verdict.policy_source}; ${run.verdict.baseline_runs.length === 0 ? 'no run to compare with' : `compared with ${plural(run.verdict.baseline_runs.length, 'run')}`}.`}>
           <Rules rules={run.verdict.rules} project={run.project} />

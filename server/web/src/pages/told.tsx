@@ -21,13 +21,13 @@ export function ToldBox({ told }: { told: Told }) {
   )
 }
 
-export function WhySection({ explanations, betterOf, baseName, headName, told }: {
-  explanations: readonly Explanation[]; betterOf: (metric: string) => Better | undefined; baseName: string; headName: string; told: Told
+export function WhySection({ explanations, betterOf, baseName, headName, told, hint }: {
+  explanations: readonly Explanation[]; betterOf: (metric: string) => Better | undefined; baseName: string; headName: string; told: Told; hint: string
 }) {
   const nothing = explanations.length === 0 && !told.facts?.length && !told.workload_changed && !told.cost
   if (nothing) return null
   return (
-    <Section title="Why" id="why" hint={explanations.length > 0 ? 'From the report of one run of the baseline to this one, cause by cause.' : undefined}>
+    <Section title="Why" id="why" hint={explanations.length > 0 ? hint : undefined}>
       {explanations.map((explanation, index) => (
         <details class="explanation" open={index === 0}>
           <summary>{explanation.sentence || `${metricName(explanation.metric)}: ${formatDelta(explanation.delta, explanation.unit)}`}</summary>
