@@ -79,16 +79,4 @@ export async function settled(page) {
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
 }
 
-/// A history with subjects and authors, whatever the service tells of them.
-export const told = (context) => context.route('**/history?**', async (route) => {
-  const answer = await route.fetch()
-  if (!answer.headers()['content-type'].includes('json')) return route.fulfill({ response: answer })
-  const json = await answer.json()
-  for (const point of json.points) {
-    point.subject ||= facts.subjects[point.commit] ?? ''
-    point.author ||= facts.authors[point.commit] ?? ''
-  }
-  return route.fulfill({ response: answer, json })
-})
-
 export const run = (name) => `/projects/demo/runs/${facts.runs[name]}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import test from 'node:test'
-import { accessible, close, facts, fits, open, settled, shot, told } from './browser.mjs'
+import { accessible, close, facts, fits, open, settled, shot } from './browser.mjs'
 
 const branch = 'try/<img src=x onerror="window.hostile=\'branch\'">'
 const card = (page, metric) => page.locator('section.card', { has: page.locator(`code:text-is("${metric}")`) })
@@ -28,7 +28,7 @@ for (const [theme, width] of [['light', 1280], ['dark', 1280], ['dark', 390]])
   })
 
 test('hovering a commit tells what it was; a click opens it', async () => {
-  const opened = await open('/projects/demo?metrics=gpu.utilization', { prepare: told })
+  const opened = await open('/projects/demo?metrics=gpu.utilization')
   const { page } = opened
   await shown(page)
   const over = page.locator('.plot .u-over')
@@ -40,7 +40,7 @@ test('hovering a commit tells what it was; a click opens it', async () => {
   assert.match(tip, /Fail/)
   assert.match(tip, /data: decode images in the training process/)
   assert.match(tip, /Ada/)
-  assert.match(tip, /%/)
+  assert.match(tip, /−\d+\.\d\spp against \d+\.\d\s%/, 'the difference to the level of its baseline')
   await page.mouse.move(...at(31))
   await page.waitForFunction(() => document.querySelector('.tip-subject')?.textContent.includes('<img src=x'))
   await shot(page, 'history-hover')
@@ -79,7 +79,7 @@ test('dragging zooms, the address keeps it, Escape shows all', async () => {
 })
 
 test('by keyboard: arrows move over the runs, Enter opens one', async () => {
-  const opened = await open('/projects/demo?metrics=gpu.idle', { prepare: told })
+  const opened = await open('/projects/demo?metrics=gpu.idle')
   const { page } = opened
   await shown(page)
   await page.locator('.plot').focus()
@@ -89,6 +89,20 @@ test('by keyboard: arrows move over the runs, Enter opens one', async () => {
   await page.keyboard.press('Enter')
   await page.waitForSelector('.verdict')
   assert.ok(page.url().endsWith(facts.runs[39]))
+  await close(opened)
+})
+
+test('where the level changed stands below the plot', async () => {
+  const opened = await open('/projects/demo?metrics=step.time_p50')
+  const { page } = opened
+  await shown(page)
+  await page.click('.changes summary')
+  const words = await page.locator('.changes li').first().innerText()
+  assert.match(words, /^−.*ms \(−.*%\) .*ms → .*ms, first at [0-9a-f]{9} after [0-9a-f]{9}$/)
+  await shot(page, 'history-changes')
+  await page.click('.changes li a')
+  await page.waitForSelector('.verdict')
+  assert.ok(page.url().endsWith(facts.runs[13]), 'the first commit of the new level')
   await close(opened)
 })
 

@@ -154,36 +154,39 @@ test('the waterfall adds up, and says what else is known', async () => {
   await close(opened)
 })
 
-test('a regression is accepted with a reason, which is shown and can be undone', async () => {
-  const accepted = { id: 'a1', run: facts.runs[24], commit: 'c', metrics: ['gpu.utilization'], reason: 'a <b>larger</b> model', author: 'Ada', created_at: '2026-11-30T08:00:00Z', until: null }
-  let list = []
-  const asked = []
-  const opened = await open(run(24), {
-    prepare: async (context) => {
-      await withRun(24, (json) => ({ ...json, acceptances: list }))(context)
-      await context.route('**/accept', async (route) => {
-        asked.push([route.request().method(), route.request().postDataJSON(), route.request().headers().authorization])
-        list = route.request().method() === 'POST' ? [accepted] : []
-        await route.fulfill(route.request().method() === 'POST' ? { status: 201, json: accepted } : { status: 204 })
-      })
-    },
-  })
+const withToken = (token) => (context) => context.addInitScript((value) => sessionStorage.setItem('traceweir-token', value), token)
+
+test('a regression is accepted with a reason, which is shown, marked in the history, and undone', async () => {
+  const reason = 'a <b>larger</b> model'
+  const opened = await open(run(24), { prepare: withToken(facts.admin) })
   const { page } = opened
   await page.click('text=Accept…')
   await page.waitForSelector('dialog[open]')
   await accessible(page, 'accept dialog')
   await shot(page, 'run-accept')
   assert.ok(await page.locator('dialog button.primary').isDisabled(), 'a reason is needed')
-  await page.fill('dialog textarea', accepted.reason)
+  await page.fill('dialog textarea', reason)
+  await page.fill('dialog input[maxlength]', 'Ada')
+  await page.fill('dialog input[type=date]', '2099-12-31')
+  await page.uncheck('dialog label:has-text("GPU idle") input')
   await page.click('dialog button.primary')
   await page.waitForSelector('.notice.accepted')
-  assert.match(await page.locator('.notice.accepted').innerText(), /Ada[\s\S]*a <b>larger<\/b> model/)
-  assert.deepEqual(asked[0][1].metrics.sort(), ['gpu.idle', 'gpu.utilization', 'step.time_p50'])
-  assert.equal(asked[0][1].reason, accepted.reason)
+  const notice = await page.locator('.notice.accepted').innerText()
+  assert.match(notice, /Ada[\s\S]*a <b>larger<\/b> model/)
+  assert.match(notice, /GPU utilization, Step time, median, until 31 Dec 2099/)
+  await shot(page, 'run-accepted')
+  await accessible(page, 'accepted run')
+  const history = await (await fetch(`${facts.url}/api/v1/projects/demo/history?metric=gpu.utilization&branch=main&workload=ddp-8gpu`)).json()
+  assert.equal(history.points.find((point) => point.run === facts.runs[24]).accepted, true)
+  await page.goto(`${facts.url}/projects/demo?metrics=gpu.utilization`)
+  await page.waitForSelector('.plot canvas')
+  await settled(page)
+  await shot(page, 'history-accepted')
+  await page.goto(facts.url + run(24))
   await page.click('text=Undo')
-  await page.waitForFunction(() => !document.querySelector('.notice.accepted'))
-  assert.equal(asked[1][0], 'DELETE')
-  await page.keyboard.press('Escape')
+  await page.waitForSelector('.past')
+  assert.match(await page.locator('.past').innerText(), /Ada[\s\S]*undone on/)
+  assert.equal(await page.locator('.notice.accepted').count(), 0)
   await close(opened)
 })
 

@@ -18,7 +18,7 @@ export interface Verdict extends Told {
   outcome: Outcome; learning?: boolean; mode: string; summary: string; rules: Rule[]; ancestry: string; notes: string[]
   policy_source: string; policy_sha256: string; baseline_runs: string[]; explanations?: Explanation[]
 }
-export interface Acceptance { id: string; run: string; commit: string; workload?: string; metrics: string[] | 'all'; reason: string; author: string; created_at: string; until: string | null; undone_at?: string | null }
+export interface Acceptance { id: string; run: string; commit: string; workload?: string; metrics: string[] | 'all'; reason: string; author: string; created_at: string; until: string | null; undone_at?: string | null; undone_by?: string }
 export interface Failure { type: string; detail: string }
 export interface Run {
   id: string; project: string; workload: string; commit: string; branch: string | null; base_branch: string | null; head: string | null; base: string | null

@@ -56,8 +56,11 @@ export function AcceptDialog({ run, onClose, onDone }: { run: Run; onClose: () =
 
 export function Acceptances({ run, onDone }: { run: Run; onDone: () => void }) {
   const [problem, setProblem] = useState('')
-  const list = run.acceptances ?? []
-  if (list.length === 0) return null
+  const all = run.acceptances ?? []
+  const list = all.filter((item) => !item.undone_at)
+  const past = all.filter((item) => item.undone_at)
+  const history = past.map((item) => <p class="hint past">Accepted by {item.author || 'an administrator'} (“{item.reason}”), and undone on {formatDateTime(Date.parse(item.undone_at!))}{item.undone_by ? ` by ${item.undone_by}` : ''}.</p>)
+  if (list.length === 0) return <>{history}</>
   const undo = () => ask(`${runPath(run.project, run.id)}/accept`, { method: 'DELETE' }).then(onDone, (error: Error) => setProblem(error.message))
   const what = (item: Acceptance) => (item.metrics === 'all' ? 'All metrics' : item.metrics.map(metricName).join(', '))
   return (
@@ -67,6 +70,7 @@ export function Acceptances({ run, onDone }: { run: Run; onDone: () => void }) {
       ))}
       <button type="button" class="button small" onClick={undo}>Undo</button>
       {problem && <p role="alert" class="form-problem">{problem}</p>}
+      {history}
     </div>
   )
 }
