@@ -52,7 +52,8 @@ asio::awaitable<void> open_tunnel(Tcp& stream, const Route& route) {
 /// their authorities.
 void add_authorities(asio::ssl::context& context) {
   constexpr const char* bundles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                                     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+                                     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
+                                     "/etc/ssl/cert.pem"};
   context.set_default_verify_paths();
   boost::system::error_code ignored;  // none of them is where SSL_CERT_FILE is set, or OpenSSL's own place is used
   if (std::getenv("SSL_CERT_FILE") != nullptr || std::getenv("SSL_CERT_DIR") != nullptr) return;
