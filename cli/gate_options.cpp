@@ -29,6 +29,12 @@ POST /api/v1/projects/PROJECT/runs/RUN/finish.
 Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
 3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)";
 
+/// What a value of that kind is called in the help.
+const char* word_of(FactKind kind) {
+  if (kind == FactKind::commit) return "COMMIT";
+  return kind == FactKind::number ? "NUMBER" : "TEXT";
+}
+
 /// A flag per fact. Flags and variables are told apart later on, so that --explain-ci can say which it was.
 void add_facts(CLI::App& app, GateOptions& options) {
   for (const FactRow& row : fact_table()) {
@@ -38,7 +44,7 @@ void add_facts(CLI::App& app, GateOptions& options) {
     if (row.kind == FactKind::yes_or_no)
       app.add_flag(fmt::format("{}{{true}}", row.flag), given, fmt::format("{} {}", row.help, variable));
     else
-      app.add_option(row.flag, given, row.help)->type_name("TEXT " + variable);
+      app.add_option(row.flag, given, row.help)->type_name(std::string(word_of(row.kind)) + " " + variable);
   }
 }
 
@@ -82,11 +88,13 @@ void add_sending_options(CLI::App& app, GateOptions& options) {
   app.add_option("--wait", options.wait, "seconds to wait for the verdict; 0: not at all")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str()
+      ->type_name("SECONDS")
       ->envname("TRACEWEIR_WAIT");
   app.add_option("--retry-time-max", options.connection.retry_time_max,
                  "seconds within which a service that is away is tried again, five times at most")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str()
+      ->type_name("SECONDS")
       ->envname("TRACEWEIR_RETRY_TIME_MAX");
   app.add_option("--confirm-with", options.confirm_with,
                  "shell command that runs the profile again where a suspicious run wants to be confirmed (the policy's "

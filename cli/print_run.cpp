@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <vector>
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/report/quantities.hpp"
 #include "cli/text_layout.hpp"
-#include "server/wire/explanation_text.hpp"
 #include "server/wire/rule_cells.hpp"
 
 namespace traceweir::cli {
@@ -129,6 +129,17 @@ std::string rules_text(const gate::Verdict& verdict, const Screen& screen) {
   return text;
 }
 
+/// Why it changed: the rows of each explanation keep their columns, sentences are wrapped.
+std::string why_text(const gate::Verdict& verdict, const Screen& screen) {
+  std::string text;
+  std::istringstream lines(wire::explanations_text(verdict));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    text += wrapped(std::string(indent + 2, ' '), line.substr(indent), screen.width);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
 std::string advice_text(const gate::Verdict& verdict, const Screen& screen) {
   std::string text;
   for (const wire::Advice& advice : wire::advice_of(verdict))
@@ -147,10 +158,7 @@ std::string verdict_text(const wire::RunAnswer& run, const Screen& screen) {
   const std::string summary =
       wrapped(std::string(outcome.size() + 2, ' '), clean_text(verdict.summary, 2048), screen.width);
   std::string text = painted(outcome, outcome, screen.paint) + summary.substr(outcome.size());
-  text += rules_text(verdict, screen);
-  const std::string why = wire::explanations_text(verdict);
-  if (!why.empty()) text += "\n" + why;
-  text += advice_text(verdict, screen);
+  text += rules_text(verdict, screen) + why_text(verdict, screen) + advice_text(verdict, screen);
   std::string notes;
   for (const std::string& note : verdict.notes) notes += wrapped("  note: ", clean_text(note, 2048), screen.width);
   if (run.verdict->mode == "observe")

@@ -104,7 +104,7 @@ Result<std::string> send_part(const Submission& submission, const Part& part, st
   request.headers = {{"Content-Type", "application/octet-stream"}, {"Idempotency-Key", key_of(submission, part, rank)}};
   // A packed body has a checksum of its own in its frame.
   if (part.packing == Packing::as_is) request.headers.emplace_back("X-Content-SHA256", part.sha256);
-  request.progress = progress_of(clean_text(part.name));
+  request.progress = progress_of(clean_text(std::filesystem::path(part.name).filename().string(), 40));
   auto answer = send_with_patience(submission.client, request);
   clear_progress();
   if (!answer) return tl::unexpected(std::move(answer).error());

@@ -38,10 +38,11 @@ std::string line_of(std::string_view kind, std::string_view title, std::string_v
                      escaped(message, Place::message));
 }
 
-std::string_view kind_of(const gate::RuleResult& rule, const gate::Verdict& verdict) {
+/// In a project that only observes nothing fails, so nothing is red.
+std::string_view kind_of(const gate::RuleResult& rule, const VerdictDocument& document) {
   if (!rule.outcome || *rule.outcome == gate::Outcome::pass) return "";
-  if (*rule.outcome == gate::Outcome::fail) return "error";
-  return *rule.outcome == gate::Outcome::inconclusive && verdict.learning ? "notice" : "warning";
+  if (*rule.outcome == gate::Outcome::fail) return document.mode == "observe" ? "warning" : "error";
+  return *rule.outcome == gate::Outcome::inconclusive && document.verdict.learning ? "notice" : "warning";
 }
 
 std::string message_of(const gate::RuleResult& rule, const std::string& link) {
@@ -62,7 +63,7 @@ std::string github_annotations(const RunAnswer& run, std::string_view address) {
   std::string lines;
   std::map<std::string_view, std::size_t> counts;
   for (const gate::RuleResult& rule : run.verdict->verdict.rules) {
-    const std::string_view kind = kind_of(rule, run.verdict->verdict);
+    const std::string_view kind = kind_of(rule, *run.verdict);
     if (kind.empty() || ++counts[kind] > annotations_max) continue;
     lines += line_of(kind, fmt::format("Traceweir: {} ({})", cells_of(rule).metric, about), message_of(rule, link));
   }
