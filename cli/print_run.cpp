@@ -10,6 +10,7 @@
 #include "analyzer/core/text.hpp"
 #include "analyzer/report/quantities.hpp"
 #include "cli/text_layout.hpp"
+#include "server/wire/explanation_text.hpp"
 #include "server/wire/rule_cells.hpp"
 
 namespace traceweir::cli {

@@ -133,11 +133,9 @@ void add_verdict(Page& page, const gate::Verdict& verdict) {
     page.add(table_head);
     add_left_out(page, add_rows(page, bad), "metric");
   }
-  const std::string why = explanations_markdown(verdict);
-  if (!why.empty()) page.add("\n" + why);
-  add_advice(page, verdict);
   if (const std::string why = explanations_markdown(verdict); !why.empty() && !page.add("\n" + why))
     page.add("\n… why it changed is on the run's page.\n");
+  add_advice(page, verdict);
   add_notes(page, verdict.notes);
   add_folded(page, good);
 }
