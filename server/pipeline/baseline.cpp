@@ -93,6 +93,7 @@ store::BaselineQuery query_of(const BaselineQuestion& question) {
   query.not_commit = question.head.commit;
   query.before_run = question.head.id;
   query.limit = noise_runs_max;
+  query.metrics = question.metrics;
   query.since = wire::from_rfc3339(question.policy.baseline.epoch);
   query.now = question.now;
   query.leaning = question.leaning;

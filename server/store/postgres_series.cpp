@@ -90,12 +90,14 @@ Candidates candidates_of(Rows row) {
   return candidates;
 }
 
-void read_values(PostgresConnection& connection, Candidates& candidates) {
+/// Without metrics: the values of all.
+void read_values(PostgresConnection& connection, const std::vector<std::string>& metrics, Candidates& candidates) {
   if (candidates.seqs.empty()) return;
   Rows row = connection.query(
-      "SELECT v.run_seq, m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id "
-      "WHERE v.run_seq = ANY ($1::bigint[])",
-      candidates.seqs);
+      std::string("SELECT v.run_seq, m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id "
+                  "WHERE v.run_seq = ANY ($1::bigint[]) AND ") +
+          (metrics.empty() ? "$2::text[] IS NOT NULL" : "m.name = ANY ($2::text[])"),
+      candidates.seqs, metrics);
   std::int64_t seq = 0;
   std::string name;
   double value = 0;
@@ -226,7 +228,7 @@ Result<std::vector<BaselineRow>> PostgresStore::baseline(const BaselineQuery& qu
     if (!lane) return std::vector<BaselineRow>{};
     Candidates candidates = candidates_of(query.commits.empty() ? of_any_commit(connection, *lane, query)
                                                                 : of_these_commits(connection, *lane, query));
-    read_values(connection, candidates);
+    read_values(connection, query.metrics, candidates);
     return std::move(candidates.rows);
   });
 }

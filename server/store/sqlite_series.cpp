@@ -86,7 +86,9 @@ std::vector<Candidate> of_these_commits(Connection& connection, std::int64_t lan
   return candidates;
 }
 
-std::map<std::string, double> values_of(Connection& connection, std::int64_t run) {
+/// Without `wanted`: the values of all metrics.
+std::map<std::string, double> values_of(Connection& connection, std::int64_t run,
+                                        const std::vector<std::string>& wanted) {
   std::map<std::string, double> values;
   Query row = connection.query(
       "SELECT m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id WHERE v.run_seq = "
@@ -96,6 +98,7 @@ std::map<std::string, double> values_of(Connection& connection, std::int64_t run
     std::string name;
     double value = 0;
     row.read(name, value);
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
     values.emplace(std::move(name), value);
   }
   return values;
@@ -193,7 +196,8 @@ Result<std::vector<BaselineRow>> SqliteStore::baseline(const BaselineQuery& quer
     const auto candidates =
         query.commits.empty() ? of_any_commit(connection, *lane, query) : of_these_commits(connection, *lane, query);
     for (const Candidate& candidate : candidates)
-      rows.push_back({candidate.run, candidate.commit, values_of(connection, candidate.seq), candidate.received_at});
+      rows.push_back({candidate.run, candidate.commit, values_of(connection, candidate.seq, query.metrics),
+                      candidate.received_at});
     return rows;
   });
 }

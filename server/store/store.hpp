@@ -169,8 +169,9 @@ struct BaselineQuery {
   std::string before_run{};            ///< only runs received before this one
   std::vector<std::string> commits{};  ///< only runs of these commits, nearest first; empty: any commit
   std::int64_t limit = 100;
-  std::optional<Timestamp> since{};  ///< nothing of older commits, or received before where that is not known
-  Timestamp now{};                   ///< acceptances that ended before are not in force
+  std::vector<std::string> metrics{};  ///< only their values; empty: those of all
+  std::optional<Timestamp> since{};    ///< nothing of older commits, or received before where that is not known
+  Timestamp now{};                     ///< acceptances that ended before are not in force
   Leaning leaning = Leaning::while_in_force;
 };
 struct BaselineRow {

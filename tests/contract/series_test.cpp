@@ -36,6 +36,24 @@ BaselineQuery with(void (*change)(BaselineQuery&)) {
 
 }  // namespace
 
+// Why: a verdict needs a few of a run's hundred values; the others cost as much to read.
+TEST_CASE("store: a baseline has the values of the metrics that are asked for, else of all") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    add_ten_runs(*store);
+    const auto all = must(store->baseline(everything));
+    const auto some = must(store->baseline(with([](auto& q) { q.metrics = {"gpu.idle", "no.such"}; })));
+    REQUIRE(all.size() == 6);
+    REQUIRE(some.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CHECK(all[i].values.size() > 1);
+      CHECK(some[i].run == all[i].run);
+      CHECK(some[i].values == std::map<std::string, double>{{"gpu.idle", all[i].values.at("gpu.idle")}});
+    }
+  });
+}
+
 TEST_CASE("store: a baseline is the newest comparable runs of the branch") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
