@@ -44,6 +44,14 @@ bool has_higher(std::span<const store::RunRecord> runs, const store::RunRecord& 
   });
 }
 
+/// Whoever can push to a fork can name any commit: what a fork says of one that the repository has measured itself does
+/// not count.
+bool is_outdone(std::span<const store::RunRecord> runs, const store::RunRecord& run) {
+  return run.head.fork && std::any_of(runs.begin(), runs.end(), [&](const store::RunRecord& other) {
+           return !other.head.fork && other.head.workload == run.head.workload;
+         });
+}
+
 bool is_on_its_way(store::RunStatus status) {
   return status == store::RunStatus::pending || status == store::RunStatus::analysing;
 }
@@ -112,7 +120,7 @@ boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, s
 std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest_first) {
   std::map<std::string, Standing> workloads;
   for (const store::RunRecord& run : oldest_first) {
-    if (run.superseded || has_higher(oldest_first, run, IfJudged::yes)) continue;
+    if (run.superseded || has_higher(oldest_first, run, IfJudged::yes) || is_outdone(oldest_first, run)) continue;
     Standing& standing = workloads[run.head.workload];
     if (run.outcome) standing.verdict = *run.outcome;
     if (!has_higher(oldest_first, run, IfJudged::no)) standing.latest = run.status;

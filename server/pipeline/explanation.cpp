@@ -135,6 +135,11 @@ Result<void> explain(store::Store& store, const ExplainQuestion& question, gate:
     if (verdict.explanations.empty()) add_facts(verdict, *explainer);
     verdict.explanations.push_back(*std::move(explanation));
   }
+  // Another program may be better, too: its numbers are no improvement of this one.
+  if (verdict.explanations.empty() && !baseline.runs.empty()) {
+    TRACEWEIR_TRY(newest, explainers.against(baseline.runs.front()));
+    if (newest != nullptr) verdict.workload_changed = gate::workload_change(newest->base(), newest->head());
+  }
   return {};
 }
 

@@ -28,7 +28,8 @@ const store::RunRecord* higher_attempt(const std::vector<store::RunRecord>& reco
   return found == records.end() ? nullptr : &*found;
 }
 
-/// The commit's runs of this workload and class that count as samples. An attempt that comes after a higher one of its
+/// The commit's runs of this workload and class that count as samples. Runs of a fork and of the repository itself are
+/// not mixed: whoever can push to a fork can name any commit. An attempt that comes after a higher one of its
 /// job is judged alone: it must neither change what the higher one says nor lean on it.
 Result<Samples> samples_of(store::Store& store, const store::RunHead& head, const report::Report& report,
                            const std::string& key) {
@@ -41,7 +42,8 @@ Result<Samples> samples_of(store::Store& store, const store::RunHead& head, cons
   Samples samples;
   for (const store::RunRecord& record : records) {
     const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
-                        record.comparable_key == key && !record.superseded && !store::supersedes(head, record.head);
+                        record.head.fork == head.fork && record.comparable_key == key && !record.superseded &&
+                        !store::supersedes(head, record.head);
     if (!counts) continue;
     TRACEWEIR_TRY(earlier, report::from_json(record.report_json));
     samples.runs.push_back(judged_run(record.head, earlier));

@@ -138,7 +138,7 @@ struct Place {
 /// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`.
 constexpr std::string_view of_the_same_job =
     " FROM run r JOIN lane l ON l.id = r.lane_id "
-    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.fork = r.fork "
     "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
     "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE ";

@@ -103,7 +103,7 @@ bool supersedes(const RunHead& newer, const RunHead& older) {
   const bool same_key = !newer.run_key.empty() && newer.run_key == older.run_key;
   const bool same_job =
       !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job && newer.matrix == older.matrix;
-  return (same_key || same_job) && newer.attempt > older.attempt;
+  return (same_key || same_job) && newer.fork == older.fork && newer.attempt > older.attempt;
 }
 
 Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upload& upload) {

@@ -46,6 +46,19 @@ class Attempts(unittest.TestCase):
         self.assertEqual(self.send(2, self.good, 2).json["verdict"]["outcome"], "pass")
         self.assertEqual(self.outcome(2), ("pass", [(1, True), (2, False)]))
 
+    def test_a_fork_has_no_say_in_a_commit_of_the_repository(self):
+        self.assertEqual(self.send(20, self.stalled).json["verdict"]["outcome"], "fail")
+        for samples, attempt, job in ((1, 1, "fork's"), (2, 7, "bench")):
+            forked = self.send(20, self.good, attempt, job=job, fork="true", pr=12)
+            self.assertEqual((forked.status, forked.json["verdict"]["outcome"]), (201, "inconclusive"), "it learns, without a policy of its own")
+            self.assertEqual({rule["confirm"]["have"] for rule in forked.json["verdict"]["rules"]}, {samples}, "runs of the fork alone")
+            self.assertEqual(self.outcome(20)[0], "fail")
+        self.assertFalse(any(superseded for _, superseded in self.outcome(20)[1]))
+        own = self.send(20, self.stalled, job="again").json["verdict"]
+        self.assertEqual({rule["confirm"]["have"] for rule in own["rules"]}, {2}, "runs of the repository alone")
+        self.send(21, self.good, fork="true", pr=12)
+        self.assertEqual(self.outcome(21)[0], "inconclusive", "it counts where the repository has not measured the commit itself")
+
     def test_a_rejected_run_is_never_a_pass(self):
         self.send(3, self.good)
         self.assertEqual(self.send(3, BAD, 2).status, 422)

@@ -71,6 +71,11 @@ class Compare(unittest.TestCase):
         self.assertEqual((verdict["outcome"], verdict["explanations"], verdict["facts"]), ("pass", [], []))
         self.assertAlmostEqual(verdict["cost"]["delta_per_hour"], 0, delta=0.02)
 
+    def test_another_program_is_told_where_its_numbers_are_better_too(self):
+        other = self.upload(9, "--seed", "9", "--extra-kernels", "200", "--slow-kernel", "0.1", branch="other")["verdict"]
+        self.assertEqual([rule["reason"] for rule in other["rules"] if rule["metric"] == "step.time_p50"], ["better"])
+        self.assertIsNotNone(other["workload_changed"], other)
+
     def test_what_waiting_costs(self):
         values = {row["metric"]: row["value"] for row in self.slow["report"]["run"]["measurements"]}
         cost = self.slow["verdict"]["cost"]
