@@ -15,6 +15,7 @@
 #include "cli/repository_policy.hpp"
 #include "cli/series_file.hpp"
 #include "gate/backtest.hpp"
+#include "gate/judge_rule.hpp"
 #include "gate/metric_facts.hpp"
 #include "gate/units.hpp"
 
@@ -22,7 +23,7 @@ namespace traceweir::cli {
 namespace {
 
 struct Options {
-  std::string policy, metric, series, worse_by = "5%", better = "lower";
+  std::string policy, metric, series, worse_by = "5%", better;
   std::vector<std::size_t> accepted;
   gate::ChangePointOptions changes;
   bool json = false;
@@ -39,10 +40,36 @@ struct Judged {
 Result<Judged> from_options(const Options& options) {
   TRACEWEIR_TRY(tolerance, gate::parse_tolerance(options.worse_by, Unit::count));
   Judged judged;
-  judged.info = {"value", Unit::count, *better_of(options.better), ""};
+  judged.info = {"value", Unit::count, better_of(options.better).value_or(Better::lower), ""};
   judged.rule.metric = judged.info.id;
   judged.rule.worse_by = std::move(tolerance);
   return judged;
+}
+
+/// The unit that the rule's quantities are in: that of the values of a metric of the job's own.
+Unit unit_in(const gate::Rule& rule) {
+  for (const auto* amount : {&rule.min, &rule.max, &rule.at_least})
+    if (*amount) return (*amount)->unit;
+  const bool points = rule.worse_by && rule.worse_by->kind == gate::Tolerance::Kind::points;
+  return points ? Unit::ratio : Unit::count;
+}
+
+/// Unit and better side of a metric of the job's own come with the values of a run, and a series has none: the rule
+/// tells, or --better.
+Result<MetricInfo> completed(MetricInfo info, const gate::Rule& rule, const Options& options) {
+  const bool is_open = is_custom(info.id) && !rule.direction;
+  if (!options.better.empty() && !is_open)
+    return fail(ErrorCode::usage, fmt::format("--better {}: the better side of {} is known", options.better, info.id));
+  if (!is_custom(info.id)) return info;
+  info.unit = unit_in(rule);
+  if (!options.better.empty()) info.better = *better_of(options.better);
+  const auto misfit = gate::misfit_of(rule, info);
+  if (!misfit) return info;
+  const bool lacks_side = is_open && info.better == Better::none;
+  return fail(
+      ErrorCode::usage,
+      fmt::format("{} cannot be judged: {}. {}", info.id, misfit->what,
+                  lacks_side ? "Give --better lower or higher, or add a direction to its rule." : misfit->next));
 }
 
 Result<Judged> from_policy(const Options& options) {
@@ -58,7 +85,10 @@ Result<Judged> from_policy(const Options& options) {
     return fail(ErrorCode::usage,
                 fmt::format("there is no metric '{}'; `traceweir metrics` lists them", clean_text(options.metric)));
   for (gate::Rule& rule : gate::rules_for(*policy, std::vector{options.metric}))
-    if (rule.metric == options.metric) return Judged{std::move(rule), *info, policy->baseline};
+    if (rule.metric == options.metric) {
+      TRACEWEIR_TRY(full, completed(*info, rule, options));
+      return Judged{std::move(rule), std::move(full), policy->baseline};
+    }
   return fail(ErrorCode::usage, fmt::format("the policy has no rule for {}", options.metric));
 }
 
@@ -197,10 +227,10 @@ Action declare_backtest(CLI::App& app) {
       ->type_name("PERCENT")
       ->capture_default_str()
       ->excludes(metric);
-  app.add_option("--better", options->better, "without --metric: the better side")
+  app.add_option("--better", options->better,
+                 "without --metric, or where it is one of the job's own (custom.*): the better side")
       ->check(CLI::IsMember({"lower", "higher"}))
-      ->capture_default_str()
-      ->excludes(metric);
+      ->default_str("lower");
   app.add_option("--accept", options->accepted,
                  "index of a value from which on the new level is accepted; several times")
       ->type_name("INDEX");

@@ -137,8 +137,12 @@ class Comparing {
   [[nodiscard]] std::optional<double> possible_at(double distance) const {
     const double value = value_at(distance);
     const bool is_number = std::isfinite(distance) && std::isfinite(value);
-    if (!is_number || value < 0 || (is_share(q_.info) && value > 1)) return std::nullopt;
+    if (!is_number || (value < 0 && !is_signed()) || (is_share(q_.info) && value > 1)) return std::nullopt;
     return value;
+  }
+  /// Whether the metric is one that is below 0 at times: its history tells.
+  [[nodiscard]] bool is_signed() const {
+    return q_.history.scale == Scale::linear && !q_.history.current.empty() && q_.history.current.front() < 0;
   }
 
   const ComparisonQuestion& q_;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analyzer/core/assert.hpp"
+#include "gate/finding_rule.hpp"
 #include "gate/judge_rule.hpp"
 #include "gate/metric_facts.hpp"
 #include "gate/segments.hpp"
@@ -113,37 +114,6 @@ RuleResult judge_pinned(const RuleCase& ordinary) {
   return judge_rule(rule_case);
 }
 
-/// A finding as a rule. A finding that was made counts even where data are lost; one that was not made proves nothing
-/// then.
-RuleResult judge_finding(const FindingRule& rule, const JudgedRun& run, const std::optional<Obstacle>& obstacle) {
-  RuleResult out;
-  out.metric = fmt::format("finding:{}", word(rule.code));
-  out.unit = std::string(word(Unit::count));
-  out.better = Better::lower;
-  out.level = rule.level;
-  std::int64_t count = 0;
-  for (const Finding& finding : run.findings) {
-    if (finding.code != rule.code) continue;
-    // Counts come from a report that a stranger may have written: they are added without overflow.
-    const std::int64_t more = std::max<std::int64_t>(finding.count, 1);
-    count = count > INT64_MAX - more ? INT64_MAX : count + more;
-    if (out.next.empty()) out.next = finding.advice;
-  }
-  out.observed = static_cast<double>(count);
-  out.reason = count > 0 ? Reason::found : Reason::within;
-  out.sentence = count > 0 ? fmt::format("{} was found ({})", word(rule.code), counted(count, "time"))
-                           : fmt::format("{} was not found", word(rule.code));
-  if (count == 0 && obstacle) {
-    out.reason = obstacle->reason;
-    out.observed.reset();
-    out.sentence = fmt::format("{} cannot be judged: {}", word(rule.code), obstacle->what);
-    out.next = obstacle->next;
-  }
-  if (count > 0 && out.next.empty()) out.next = fmt::format("Look at the finding {} of this run.", word(rule.code));
-  out.outcome = outcome_for(out.reason, rule.level);
-  return out;
-}
-
 /// Earlier runs of the commit that count: whole ones. The last is the one that is answered, whole or not.
 std::vector<JudgedRun> counted_runs(std::span<const JudgedRun> runs, std::vector<std::string>& notes) {
   std::vector<JudgedRun> counted;
@@ -166,22 +136,6 @@ MetricInfo info_for(const Rule& rule, const JudgedRun& run) {
   return *std::move(info);
 }
 
-/// Why a rule on a metric of the job's own does not fit what the run gives; empty: it does.
-std::string misfit_of(const Rule& rule, const MetricInfo& info) {
-  if (!is_custom(rule.metric)) return {};
-  for (const auto* amount : {&rule.min, &rule.max, &rule.at_least})
-    if (*amount && (*amount)->unit != info.unit)
-      return fmt::format("The rule on {} says \"{}\", but its values are in {}: give it in that unit.", info.id,
-                         (*amount)->text, word(info.unit));
-  if (rule.worse_by && rule.worse_by->kind == Tolerance::Kind::points && info.unit != Unit::ratio)
-    return fmt::format("The rule on {} says \"{}\", but its values are no ratios: give a percentage.", info.id,
-                       rule.worse_by->text);
-  const bool sided = rule.direction.value_or(info.better) != Better::none;
-  if (!sided && (rule.worse_by || rule.at_least))
-    return fmt::format("{} has no better side: add direction = \"lower\" or \"higher\" to its rule.", info.id);
-  return {};
-}
-
 std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
   const JudgedRun& run = runs.back();
   const std::optional<Obstacle> obstacle = obstacle_of(run);
@@ -190,19 +144,17 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
     const MetricInfo info = info_for(rule, run);
     const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
     const std::vector<double> values = values_of(runs, info);
-    const std::string misfit = values.empty() ? std::string() : misfit_of(rule, info);
-    const bool fits = misfit.empty();
     const RuleCase rule_case{rule,
                              info,
-                             fits ? values : std::vector<double>{},
-                             fits ? why_none(run, info) : NotMeasured::untrusted_data,
+                             values,
+                             why_none(run, info),
                              points,
                              baseline,
                              policy.baseline,
                              obstacle ? &*obstacle : nullptr,
                              accepted_in(baseline, rule.metric)};
     results.push_back(judge_rule(rule_case));
-    if (!fits && !obstacle) results.back().next = misfit;
+    const bool fits = values.empty() || !misfit_of(rule, info);
     if (fits && baseline.pinned && (rule.worse_by || rule.at_least)) results.push_back(judge_pinned(rule_case));
   }
   for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));
@@ -238,25 +190,25 @@ std::string others_text(std::span<const RuleResult> rules, Outcome outcome) {
   return fmt::format(" (and {} {})", counted(same - 1, "more rule"), verb_of(outcome, same - 1));
 }
 
+/// Rules of level info are shown and never counted.
+bool counts(const RuleResult& rule) { return rule.level != Level::info; }
+bool counts_as_judged(const RuleResult& rule) { return counts(rule) && is_judged(rule.reason); }
+
 std::string summary_of(const Verdict& verdict) {
-  const auto judged = std::count_if(verdict.rules.begin(), verdict.rules.end(),
-                                    [](const RuleResult& r) { return is_judged(r.reason); });
   if (verdict.rules.empty()) return "nothing was judged: the policy has no rule";
-  const RuleResult& worst = verdict.rules.front();
+  const auto counted_rules = std::count_if(verdict.rules.begin(), verdict.rules.end(), &counts);
+  if (counted_rules == 0) return "nothing was judged: every rule has the level info, which is shown and never counted";
+  const auto judged = std::count_if(verdict.rules.begin(), verdict.rules.end(), &counts_as_judged);
+  const RuleResult& worst = *std::find_if(verdict.rules.begin(), verdict.rules.end(), &counts);
   if (!worst.outcome && judged == 0) return fmt::format("nothing was judged: {}", worst.sentence);
-  if (verdict.outcome == Outcome::pass) {
-    const bool all = judged == std::ssize(verdict.rules);
-    const std::string count =
-        all ? counted(judged, "rule") : fmt::format("{} of {}", judged, counted(std::ssize(verdict.rules), "rule"));
-    return fmt::format("{} {}: {}", count, verb_of(Outcome::pass, judged), worst.sentence);
-  }
-  return worst.sentence + others_text(verdict.rules, verdict.outcome);
+  if (verdict.outcome != Outcome::pass) return worst.sentence + others_text(verdict.rules, verdict.outcome);
+  const std::string count = judged == counted_rules ? counted(judged, "rule")
+                                                    : fmt::format("{} of {}", judged, counted(counted_rules, "rule"));
+  return fmt::format("{} {}: {}", count, verb_of(Outcome::pass, judged), worst.sentence);
 }
 
 Outcome outcome_of(std::span<const RuleResult> rules) {
-  const bool any_judged =
-      std::any_of(rules.begin(), rules.end(), [](const RuleResult& r) { return is_judged(r.reason); });
-  Outcome worst = any_judged ? Outcome::pass : Outcome::inconclusive;
+  Outcome worst = std::any_of(rules.begin(), rules.end(), &counts_as_judged) ? Outcome::pass : Outcome::inconclusive;
   for (const RuleResult& rule : rules)
     if (rule.outcome) worst = std::max(worst, *rule.outcome);
   return worst;
@@ -266,7 +218,7 @@ bool only_learning(std::span<const RuleResult> rules) {
   bool any = false;
   for (const RuleResult& rule : rules) {
     if (rule.outcome == Outcome::inconclusive && !is_learning(rule.reason)) return false;
-    any = any || is_learning(rule.reason);
+    any = any || (counts(rule) && is_learning(rule.reason));
   }
   return any;
 }

@@ -7,6 +7,7 @@
 #include "analyzer/core/assert.hpp"
 #include "gate/comparison.hpp"
 #include "gate/history.hpp"
+#include "gate/metric_facts.hpp"
 #include "gate/sentences.hpp"
 #include "gate/statistics.hpp"
 
@@ -205,15 +206,17 @@ class RuleJudge {
   Reason reason() {
     if (c_.obstacle) return c_.obstacle->reason;
     if (c_.observed.empty()) return reason_without_value(c_);
+    misfit_ = misfit_of(c_.rule, c_.info);
+    if (misfit_) return Reason::not_comparable;
     if (c_.pinned_is_missing) return Reason::not_comparable;
     limits_ = stand_to_limits(c_, *out_.observed);
     out_.limit = limits_.limit;
     const std::optional<Reason> baseline = reason_by_baseline();
     out_.fails_at = nearest_failure(c_.rule, out_.better, comparison_ ? comparison_->fails_at : std::nullopt);
-    const bool broken = limits_.holding == Holding::broken, accepted = broken && limit_is_accepted();
-    if (broken && !accepted) return Reason::over_limit;
+    const bool beyond = limits_.holding != Holding::holds, accepted = beyond && limit_is_accepted();
+    if (limits_.holding == Holding::broken && !accepted) return Reason::over_limit;
     if (baseline == Reason::worse) return Reason::worse;
-    if (accepted) return Reason::accepted;
+    if (accepted && baseline != Reason::needs_confirmation) return Reason::accepted;
     if (limits_.holding == Holding::unconfirmed) return Reason::needs_confirmation;
     if (limits_.holding == Holding::disputed && (!baseline || is_judged(*baseline))) return Reason::worse_within_noise;
     return baseline.value_or(Reason::within);
@@ -233,7 +236,8 @@ class RuleJudge {
     return short_of && reason == Reason::within ? Reason::accepted : reason;
   }
 
-  /// Whether the accepted level itself is beyond the limit that is broken, and this run no worse than that.
+  /// Whether the accepted level itself is beyond the limit that this run is beyond, and this run no worse than that:
+  /// not even so far that more runs have to tell.
   [[nodiscard]] bool limit_is_accepted() const {
     if (!c_.acceptance) return false;
     const auto breaks = limits_.is_min ? &breaks_min : &breaks_max;
@@ -242,7 +246,8 @@ class RuleJudge {
     Rule noise_alone = c_.rule;
     noise_alone.noise = Noise::automatic;
     const Better side = limits_.is_min ? Better::higher : Better::lower;
-    return compare({history_, noise_alone, c_.info, side, c_.observed}).standing != Standing::worse;
+    const Standing standing = compare({history_, noise_alone, c_.info, side, c_.observed}).standing;
+    return standing != Standing::worse && standing != Standing::unconfirmed;
   }
 
   void describe() {
@@ -262,6 +267,7 @@ class RuleJudge {
     facts.nearly_blind = comparison_ && comparison_->nearly_blind;
     facts.acceptance = c_.acceptance;
     facts.pinned_is_missing = c_.pinned_is_missing;
+    if (misfit_) facts.misfit = misfit_->what, facts.misfit_next = misfit_->next;
     if (c_.obstacle) facts.obstacle = c_.obstacle->what, facts.obstacle_next = c_.obstacle->next;
     out_.sentence = sentence_for(out_, facts);
     out_.next = next_for(out_, facts);
@@ -272,12 +278,32 @@ class RuleJudge {
   RuleResult out_;
   History history_;
   std::optional<Comparison> comparison_;
+  std::optional<Misfit> misfit_;
   LimitStanding limits_;
 };
 
 }  // namespace
 
 RuleResult judge_rule(const RuleCase& rule_case) { return RuleJudge(rule_case).result(); }
+
+std::optional<Misfit> misfit_of(const Rule& rule, const MetricInfo& info) {
+  if (!is_custom(rule.metric)) return std::nullopt;
+  const std::string_view unit = word(info.unit);
+  for (const auto* amount : {&rule.min, &rule.max, &rule.at_least})
+    if (*amount && (*amount)->unit != info.unit)
+      return Misfit{fmt::format("its rule says \"{}\" where its values are in {}", (*amount)->text, unit),
+                    fmt::format("Change the policy: give \"{}\" of the rule on {} in {}.", (*amount)->text, info.id,
+                                info.unit == Unit::count ? "plain numbers" : unit)};
+  if (rule.worse_by && rule.worse_by->kind == Tolerance::Kind::points && info.unit != Unit::ratio)
+    return Misfit{fmt::format("its rule says \"{}\" where its values are no ratios", rule.worse_by->text),
+                  fmt::format("Change the policy: give worse_by of the rule on {} as a percentage.", info.id)};
+  const bool sided = rule.direction.value_or(info.better) != Better::none;
+  if (sided || !has_baseline_condition(rule)) return std::nullopt;
+  return Misfit{"neither it nor its rule says which side is better",
+                fmt::format("{} has no better side: add direction = \"lower\" or \"higher\" to its rule, or give the "
+                            "values one.",
+                            info.id)};
+}
 
 std::optional<Outcome> outcome_for(Reason reason, Level level) {
   const Effect::Kind kind = effect_of(reason);

@@ -36,7 +36,18 @@ struct RuleCase {
   std::string against{};  ///< name of the pinned baseline that `points` are of; empty: the ordinary one
 };
 
+/// Shape: any rule and metric; a rule that does not fit its metric is never judged.
 RuleResult judge_rule(const RuleCase& rule_case);
+
+/// How a rule does not fit the metric that it is on: the policy's fault, not the data's.
+struct Misfit {
+  std::string what;  ///< its rule says "2 s" where its values are in tokens/s
+  std::string next;
+};
+
+/// Only metrics of the job's own may not fit: their unit and better side come with their values, so that no parser of
+/// policies can tell. Nothing: the rule fits.
+std::optional<Misfit> misfit_of(const Rule& rule, const MetricInfo& info);
 
 /// What a reason does at a level. Source: spec of the gate, section 1.
 std::optional<Outcome> outcome_for(Reason reason, Level level);

@@ -147,6 +147,9 @@ std::string sentence_accepted(const RuleResult& r, const SentenceFacts& facts) {
                      mean_in_brackets(r, facts), who, why);
 }
 std::string sentence_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
+  if (!facts.misfit.empty())
+    return fmt::format("{} is {}{}, and {}", r.metric, observed_text(r, facts), mean_in_brackets(r, facts),
+                       facts.misfit);
   if (facts.pinned_is_missing)
     return fmt::format("{} is {}{}, and {}, which the policy pins, has no value of it", r.metric,
                        observed_text(r, facts), mean_in_brackets(r, facts), clean_text(r.against, 80));
@@ -200,6 +203,7 @@ std::string next_learning(const RuleResult& r, const SentenceFacts& facts) {
       r.reason == Reason::new_environment ? "its first ones become its baseline" : "then this rule is judged");
 }
 std::string next_not_comparable(const RuleResult& r, const SentenceFacts& facts) {
+  if (!facts.misfit.empty()) return facts.misfit_next;
   if (facts.pinned_is_missing)
     return fmt::format("Upload a run of {}, or pin another tag or run (baseline.pinned).", clean_text(r.against, 80));
   return fmt::format("Run {} in this environment, or this commit in the environment of its baseline.",

@@ -28,6 +28,7 @@ struct SentenceFacts {
   std::string obstacle, obstacle_next;
   const Acceptance* acceptance = nullptr;  ///< not owned
   bool pinned_is_missing = false;
+  std::string misfit, misfit_next;  ///< how the rule does not fit its metric; empty: it does
 };
 
 /// "gpu.utilization fell from 89.1 % to 68.0 % (-21.1 pp, tolerance 3 pp)"

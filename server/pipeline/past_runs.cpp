@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/report/report.hpp"
+#include "gate/finding_rule.hpp"
 #include "gate/metric_facts.hpp"
 #include "server/pipeline/baseline.hpp"
 #include "server/pipeline/comparable.hpp"
@@ -175,6 +176,19 @@ Result<std::unordered_map<std::string, std::string>> parents_of(store::Store& st
   return parents;
 }
 
+/// What rules on findings look at: the findings, and what tells whether they could be made.
+void take_findings(gate::JudgedRun&& from, gate::JudgedRun& run) {
+  run.findings = std::move(from.findings);
+  run.ranks_expected = from.ranks_expected, run.ranks_present = from.ranks_present;
+  for (metrics::Measurement& row : from.measurements) {
+    const auto evidence = gate::finding_evidence();
+    const auto same = [&row](const metrics::Measurement& known) { return known.metric == row.metric; };
+    const bool wanted = std::find(evidence.begin(), evidence.end(), row.metric) != evidence.end();
+    if (wanted && std::none_of(run.measurements.begin(), run.measurements.end(), same))
+      run.measurements.push_back(std::move(row));
+  }
+}
+
 /// Findings of the newest runs, from their reports.
 Result<void> add_findings(store::Store& store, const PastQuestion& question, std::vector<Gathered>& runs,
                           std::vector<std::string>& notes) {
@@ -185,7 +199,7 @@ Result<void> add_findings(store::Store& store, const PastQuestion& question, std
     TRACEWEIR_TRY(record, store.run(question.lane.project, runs[i].past.run.id));
     if (!record) continue;
     TRACEWEIR_TRY(report, report::from_json(record->report_json));
-    runs[i].past.run.findings = judged_run(record->head, report).findings;
+    take_findings(judged_run(record->head, report), runs[i].past.run);
     runs[i].past.findings_known = true;
   }
   if (first > 0) notes.push_back(fmt::format("Rules on findings are tried on the newest {} runs.", past_reports_max));

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "gate/finding_rule.hpp"
 #include "server/wire/json.hpp"
 
 namespace traceweir::wire {
@@ -266,12 +267,14 @@ Result<gate::Baseline> baseline_of(const Json& json) {
 
 // ---- what a policy looks at
 
-/// Metrics that a rule is about, in any run of the commit.
+/// Metrics that a rule is about, or a rule on findings needs, in any run of the commit.
 std::set<std::string> metrics_of(const gate::Policy& policy, const gate::JudgedRun& answered) {
   std::vector<std::string> measured;
   for (const metrics::Measurement& row : answered.measurements) measured.push_back(row.metric);
   std::set<std::string> wanted;
   for (const gate::Rule& rule : gate::rules_for(policy, measured)) wanted.insert(rule.metric);
+  if (policy.findings.empty()) return wanted;
+  for (const std::string_view metric : gate::finding_evidence()) wanted.emplace(metric);
   return wanted;
 }
 

@@ -104,6 +104,26 @@ class Backtest(Series):
         done = run("traceweir", *arguments, self.series([0.9, 0.8]), "--json")
         self.assertEqual(json.loads(done.stdout)["points"][1]["reason"], "over_limit")
 
+    def test_a_metric_of_the_job_s_own_needs_a_side(self):
+        policy = self.folder / "policy.toml"
+        file = self.series([10] * 8 + [12])
+        arguments = ["backtest", "--series", file, "--policy", policy, "--metric", "custom.foo"]
+        policy.write_text('[rules."custom.foo"]\nworse_by = "5%"\n')
+        done = run("traceweir", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("Give --better lower or higher, or add a direction to its rule.", done.stderr)
+        self.assertEqual(run("traceweir", *arguments, "--better", "lower").returncode, 1)
+        self.assertEqual(run("traceweir", *arguments, "--better", "higher").returncode, 0)
+        policy.write_text('[rules."custom.foo"]\nworse_by = "5%"\ndirection = "lower"\n')
+        self.assertEqual(run("traceweir", *arguments).returncode, 1)
+        done = run("traceweir", *arguments, "--better", "higher")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the better side of custom.foo is known", done.stderr)
+        policy.write_text('[rules."custom.foo"]\nmax = "11 ns"\n')
+        self.assertEqual(run("traceweir", *arguments).returncode, 1)
+        policy.write_text('[rules."custom.foo"]\nmax = "11 ns"\nat_least = "1 GiB"\n')
+        self.assertEqual(run("traceweir", *arguments, "--better", "lower").returncode, 2)
+
     def test_exit_2(self):
         good = self.series([1, 2, 3])
         rows = [(["--series", good, "--metric", "gpu.idel"], "no metric"), (["--series", good, "--metric", "gpu.compute"], "no rule"),

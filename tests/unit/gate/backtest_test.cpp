@@ -168,3 +168,25 @@ TEST_CASE("segments: for noise alone, every change and every segment is one") {
   CHECK(points[5].segment == 1);
   CHECK(points[6].segment == 2);
 }
+
+// Why: a series has no better side; whoever asks all the same gets no verdict, and the program does not end.
+TEST_CASE("backtest: a rule that does not fit its metric judges nothing") {
+  const std::vector<double> values = series_of({{100, 8}, {150, 4}});
+  for (const char* keys : {"worse_by = \"5%\"", "at_least = \"1 ms\"", "worse_by = \"3pp\"\ndirection = \"lower\""}) {
+    CAPTURE(keys);
+    const Policy policy = cases::policy_of(std::string("[rules.\"custom.epoch\"]\n") + keys + "\n");
+    const Backtest test = backtest({values, policy.rules.front(), *metric_info("custom.epoch"), {}, {}, {0, 5}});
+    CHECK(test.judged == 0);
+    CHECK(where(test, Reason::not_comparable) == "0-11");
+  }
+}
+
+TEST_CASE("backtest: a metric that is below 0 has its thresholds there too") {
+  const Backtest test = tested(series_of({{-5, 8}, {-4, 1}}));
+  const RuleResult& last = test.points.back().result;
+  CHECK(last.reason == Reason::worse);
+  REQUIRE(last.fails_at);
+  CHECK(*last.fails_at == doctest::Approx(-4.75).epsilon(0.01));
+  REQUIRE(last.detectable);
+  CHECK(*last.detectable == doctest::Approx(0.26).epsilon(0.1));
+}

@@ -64,6 +64,38 @@ TEST_CASE("custom rules: the better side is the run's, or the rule's direction")
   CHECK(outcome(1.0, Better::lower, "worse_by = \"3pp\"").outcome == Outcome::inconclusive);
 }
 
+// Why: the data are right. Called untrusted they would leave every baseline for ever, and the fault is the policy's.
+TEST_CASE("custom rules: one that does not fit is said to be the policy's fault") {
+  struct Row {
+    const char* rule;
+    const char* unit;
+    Better better;
+    const char* sentence;
+    const char* next;
+  };
+  const Row rows[] = {
+      {"max = \"2 GiB\"", "s", Better::lower,
+       "custom.epoch is 1.20 s, and its rule says \"2 GiB\" where its values are in ns", "Change the policy"},
+      {"max = 5", "s", Better::lower, "its rule says \"5\" where its values are in ns", "in ns"},
+      {"at_least = \"1 ms\"\nworse_by = \"5%\"", "tokens/s", Better::higher,
+       "its rule says \"1 ms\" where its values are in tokens/s", "in tokens/s"},
+      {"worse_by = \"3pp\"", "s", Better::lower, "its rule says \"3pp\" where its values are no ratios", "percentage"},
+      {"worse_by = \"5%\"", "s", Better::none, "neither it nor its rule says which side is better", "direction"},
+  };
+  const Baseline baseline = baseline_of("custom.epoch", {1e9, 1e9, 1e9, 1e9, 1e9, 1e9});
+  for (const Row& row : rows) {
+    CAPTURE(row.rule);
+    const Verdict verdict = judge_one(run_with(1.2, row.unit, row.better), baseline, rule(row.rule));
+    REQUIRE(verdict.rules.size() == 1);
+    const RuleResult& result = verdict.rules.front();
+    CHECK(verdict.outcome == Outcome::inconclusive);
+    CHECK_FALSE(verdict.learning);
+    CHECK(result.reason == Reason::not_comparable);
+    CHECK(result.sentence.find(row.sentence) != std::string::npos);
+    CHECK(result.next.find(row.next) != std::string::npos);
+  }
+}
+
 TEST_CASE("custom rules: named and missing is inconclusive; a pattern finds what the run has") {
   CHECK(judge_one(run_of("gpu.utilization", 0.9), baseline_of("custom.epoch", {}), rule("max = 1")).outcome ==
         Outcome::inconclusive);

@@ -23,7 +23,7 @@ struct End {
 };
 inline const End passes{Outcome::pass, 0, 0}, warns{Outcome::warn, 0, 0}, fails{Outcome::fail, 1, 1};
 inline const End unclear{Outcome::inconclusive, 3, 3}, learns{Outcome::inconclusive, 0, 3};
-inline const End shown{std::nullopt, 0, 0}, shown_alone{std::nullopt, 3, 3};
+inline const End shown_alone{std::nullopt, 3, 3}, passes_alone{Outcome::pass, 3, 3};  ///< and no rule counts
 
 /// One situation of the gate: what is run, what it is compared with, what comes out.
 struct Row {
@@ -86,9 +86,9 @@ inline Rows against_the_baseline() {
       {"better", points, {uses(0.95)}, steady, Reason::better, passes},
       {"worse", points, {uses(0.68)}, steady, Reason::worse, fails},
       {"worse at warn", points + at_warn, {uses(0.68)}, steady, Reason::worse, warns},
-      {"worse at info", points + at_info, {uses(0.68)}, steady, Reason::worse, shown},
+      {"worse at info", points + at_info, {uses(0.68)}, steady, Reason::worse, shown_alone},
       {"worse, inside noise", points, {uses(0.77)}, noisy, Reason::worse_within_noise, warns},
-      {"the same at info", points + at_info, {uses(0.77)}, noisy, Reason::worse_within_noise, shown},
+      {"the same at info", points + at_info, {uses(0.77)}, noisy, Reason::worse_within_noise, shown_alone},
       {"worse, deep inside noise", points, {uses(0.84)}, noisy, Reason::within, passes},
       {"no noise is looked at", points + no_noise, {uses(0.84)}, noisy, Reason::worse, fails},
   };
@@ -100,6 +100,8 @@ inline Rows against_limits() {
       {"equal to the minimum", at_least_85, {uses(0.85)}, nothing, Reason::within, passes},
       {"above the limit", at_most_50, {takes(50000001)}, nothing, Reason::over_limit, fails},
       {"equal to the limit", at_most_50, {takes(50e6)}, nothing, Reason::within, passes},
+      {"above it at info", at_most_50 + at_info, {takes(51e6)}, nothing, Reason::over_limit, shown_alone},
+      {"below it at info", at_most_50 + at_info, {takes(49e6)}, nothing, Reason::within, passes_alone},
       {"above it at warn", at_most_50 + at_warn, {takes(51e6)}, nothing, Reason::over_limit, warns},
       {"it counts while learning", points + "min = \"85%\"\n", {uses(0.8)}, two, Reason::over_limit, fails},
       {"it holds while learning", points + "min = \"85%\"\n", {uses(0.88)}, two, Reason::short_baseline, learns},
@@ -144,6 +146,16 @@ inline Rows after_acceptance() {
       {"first run at the level", points, {uses(0.701)}, accepted(0), Reason::accepted, warns},
       {"it is known by now", points, {uses(0.701)}, accepted(8), Reason::within, passes},
       {"beyond a limit as accepted", limited, {uses(0.701)}, accepted(8), Reason::accepted, warns},
+      {"the same, of two that must agree", limited + twice, {uses(0.701)}, accepted(8), Reason::accepted, warns},
+      {"the same, a limit alone", at_least_85 + twice, {uses(0.701)}, accepted(8), Reason::accepted, warns},
+      {"and the second of them", at_least_85 + twice, {uses(0.701), uses(0.7)}, accepted(8), Reason::accepted, warns},
+      {"a first run that is worse",
+       at_least_85 + twice,
+       {uses(0.60)},
+       accepted(8),
+       Reason::needs_confirmation,
+       unclear},
+      {"two that are worse", at_least_85 + twice, {uses(0.60), uses(0.6)}, accepted(8), Reason::over_limit, fails},
       {"worse than accepted", points, {uses(0.60)}, accepted(2), Reason::worse, fails},
       {"worse, and beyond a limit", limited, {uses(0.60)}, accepted(8), Reason::over_limit, fails},
   };
@@ -189,14 +201,20 @@ inline Rows without_data() {
   };
 }
 
+inline JudgedRun of_two_ranks(JudgedRun run) {
+  run.ranks_expected = run.ranks_present = 2;
+  return run;
+}
+
 inline Rows with_findings() {
   const JudgedRun found = with(uses(0.9), FindingCode::straggler, Severity::warning);
-  const JudgedRun other = with(uses(0.9), FindingCode::gap, Severity::warning);
+  const JudgedRun other = of_two_ranks(with(uses(0.9), FindingCode::gap, Severity::warning));
   return {
       {"found", straggler, {found}, nothing, Reason::found, fails},
       {"found at warn", straggler + at_warn, {found}, nothing, Reason::found, warns},
-      {"found at info", straggler + at_info, {found}, nothing, Reason::found, shown},
+      {"found at info", straggler + at_info, {found}, nothing, Reason::found, shown_alone},
       {"another one", straggler, {other}, nothing, Reason::within, passes},
+      {"one rank cannot have it", straggler, {uses(0.9)}, nothing, Reason::not_measured, unclear},
       {"half a trace proves nothing", straggler, {torn(uses(0.9))}, nothing, Reason::data_loss, unclear},
       {"found in half a trace", "[rules]\n[findings.truncated]\n", {torn(uses(0.9))}, nothing, Reason::found, fails},
   };
