@@ -19,7 +19,7 @@ namespace {
 JudgedRun next_run(const JudgedRun& newest) {
   JudgedRun run = newest;
   run.id = "next";
-  run.ranks_expected = run.ranks_present = 1;
+  run.ranks_expected = run.ranks_present = std::max(run.ranks_expected, run.ranks_present);
   std::erase_if(run.findings, [](const Finding& finding) { return finding.severity == Severity::data_loss; });
   return run;
 }
@@ -134,7 +134,8 @@ std::string finding_text(const RuleResult& rule) {
 }
 
 std::string sentence_of(const RuleResult& rule, const std::optional<double>& later, const std::string& branch) {
-  if (rule.metric.starts_with("finding:")) return finding_text(rule);
+  const bool is_finding = rule.metric.starts_with("finding:");
+  if (is_finding && is_judged(rule.reason)) return finding_text(rule);
   if (is_learning(rule.reason)) return learning_text(rule);
   if (is_judged(rule.reason) || rule.reason == Reason::needs_confirmation) return judged_text(rule, later);
   if (rule.reason == Reason::not_applicable)
@@ -143,9 +144,52 @@ std::string sentence_of(const RuleResult& rule, const std::optional<double>& lat
                      rule.next.empty() ? "." : ". ", rule.next);
 }
 
+// ---- without any run
+
+std::string limits_text(const Rule& rule) {
+  const std::string low = rule.min ? "below " + spaced(rule.min->text) : std::string();
+  const std::string high = rule.max ? "above " + spaced(rule.max->text) : std::string();
+  const std::string_view between = rule.min && rule.max ? " and " : "";
+  return fmt::format("{} {}{}{} from the first run on", would(rule.level), low, between, high);
+}
+
+std::string first_run_text(const Rule& rule, const Policy& policy, const std::string& branch) {
+  const bool limited = rule.min || rule.max;
+  if (!rule.worse_by && !rule.at_least)
+    return fmt::format("{}: no run of {} yet; {}.", rule.metric, branch, limits_text(rule));
+  const std::int64_t wanted = policy.baseline.min_runs;
+  return fmt::format("{}: no run of {} yet, learning 0/{}. Upload {} of it; then this rule is judged.{}", rule.metric,
+                     branch, wanted, counted(wanted, "run"),
+                     limited ? fmt::format(" Its limits {}.", limits_text(rule)) : std::string());
+}
+
+/// Nothing is known of a workload without runs, not even what its traces measure: the policy's own rules, as they are.
+std::vector<RuleOutlook> before_the_first_run(const Policy& policy, const Baseline& baseline) {
+  std::vector<RuleOutlook> rows;
+  for (const Rule& rule : policy.rules)
+    rows.push_back({rule.metric, {}, first_run_text(rule, policy, baseline.branch), 0, {}, {}, {}});
+  for (const FindingRule& rule : policy.findings) {
+    const std::string name = fmt::format("finding:{}", word(rule.code));
+    rows.push_back({name, {}, fmt::format("{}: {} where it is made.", name, would(rule.level)), 0, {}, {}, {}});
+  }
+  return rows;
+}
+
+void sort_rows(std::vector<RuleOutlook>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const RuleOutlook& a, const RuleOutlook& b) {
+    const auto rank = [](const RuleOutlook& row) { return row.metric.starts_with("finding:") ? 1 : 0; };
+    return std::tuple(rank(a), a.metric, a.against) < std::tuple(rank(b), b.metric, b.against);
+  });
+}
+
 }  // namespace
 
 std::vector<RuleOutlook> outlook_of(const Policy& policy, const Baseline& baseline, const JudgedRun& newest) {
+  if (newest.measurements.empty() && baseline.series.empty()) {
+    std::vector<RuleOutlook> rows = before_the_first_run(policy, baseline);
+    sort_rows(rows);
+    return rows;
+  }
   JudgedRun run = next_run(newest);
   put_levels(run, judge(std::vector{run}, baseline, policy));
   const Verdict today = judge(std::vector{run}, baseline, policy);
@@ -157,10 +201,7 @@ std::vector<RuleOutlook> outlook_of(const Policy& policy, const Baseline& baseli
     rows.push_back({rule.metric, rule.against, sentence_of(rule, sees, baseline.branch),
                     rule.baseline ? rule.baseline->runs : 0, rule.fails_at, rule.detectable, sees});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const RuleOutlook& a, const RuleOutlook& b) {
-    const auto rank = [](const RuleOutlook& row) { return row.metric.starts_with("finding:") ? 1 : 0; };
-    return std::tuple(rank(a), a.metric, a.against) < std::tuple(rank(b), b.metric, b.against);
-  });
+  sort_rows(rows);
   return rows;
 }
 

@@ -41,6 +41,8 @@ TEST_CASE("outlook: sentences") {
   };
   const Baseline nothing = baseline_of(step, {});
   JudgedRun found = run_of(utilization, 0.9);
+  found.ranks_expected = found.ranks_present = 2;
+  JudgedRun two_ranks = found;
   found.findings = {finding_of(FindingCode::straggler, Severity::warning)};
   JudgedRun torn = run_of(step, 100e6);
   torn.findings = {finding_of(FindingCode::truncated, Severity::data_loss)};
@@ -76,12 +78,24 @@ TEST_CASE("outlook: sentences") {
        "step.time_p50: would fail above 90 ms; today's level is beyond it."},
       {"a minimum", "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n", nothing, run_of(utilization, 0.9),
        "gpu.utilization: would fail below 85.0 %."},
-      {"measured by nobody, named", step_5, nothing, JudgedRun{},
+      {"no run yet", step_5, nothing, JudgedRun{},
+       "step.time_p50: no run of main yet, learning 0/5. Upload 5 runs of it; then this rule is judged."},
+      {"no run yet, a pattern and a limit", "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\nmax = \"2 s\"\n", nothing,
+       JudgedRun{},
+       "step.time_p5*: no run of main yet, learning 0/5. Upload 5 runs of it; then this rule is judged. Its limits "
+       "would fail above 2 s from the first run on."},
+      {"no run yet, limits alone", "[rules.\"gpu.utilization\"]\nmin = \"50%\"\nlevel = \"warn\"\n", nothing,
+       JudgedRun{}, "gpu.utilization: no run of main yet; would warn below 50 % from the first run on."},
+      {"no run yet, a finding", on_finding, nothing, JudgedRun{}, "finding:straggler: would fail where it is made."},
+      {"measured by nobody, named", step_5, nothing, run_of(utilization, 0.9),
        "step.time_p50: would be inconclusive (not_measured): step.time_p50 was not measured. Check how the job is "
        "profiled: the trace has nothing that step.time_p50 is measured from."},
-      {"measured by nobody, by a pattern", "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n", nothing, JudgedRun{},
-       "step.time_p50: no run of main measures it, and it is left out."},
-      {"a finding", on_finding, nothing, run_of(utilization, 0.9), "finding:straggler: would fail where it is made."},
+      {"measured by nobody, by a pattern", "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n", nothing,
+       run_of(utilization, 0.9), "step.time_p50: no run of main measures it, and it is left out."},
+      {"a finding", on_finding, nothing, two_ranks, "finding:straggler: would fail where it is made."},
+      {"a finding that one rank cannot have", on_finding, nothing, run_of(utilization, 0.9),
+       "finding:straggler: would be inconclusive (not_measured): straggler cannot be judged: it takes two ranks, and "
+       "there is one. Upload one trace per rank, or take findings.straggler out of this workload's policy."},
       {"a finding that is there", on_finding, nothing, found,
        "finding:straggler: would fail where it is made; the newest run has it."},
   };
