@@ -145,6 +145,30 @@ bool is_match_name(std::string_view name) {
   });
 }
 
+/// Facts that are taken from traces and machines; any other name is a key of --env.
+constexpr std::string_view known_facts[] = {"gpu", "gpu_count", "world_size", "driver", "cuda", "nccl", "framework"};
+
+/// Letters and digits alone, small, and without the s of a plural: what a slip of the pen leaves as it is.
+std::string skeleton(std::string_view name) {
+  std::string bare;
+  for (const char c : name)
+    if (c != '_' && c != '-' && c != '.') bare += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (bare.ends_with('s')) bare.pop_back();
+  return bare;
+}
+
+/// Below so many letters words that differ in one are different words: cpu and gpu.
+constexpr std::size_t misspelt_size_min = 6;
+
+/// ` (did you mean "gpu"?)` where a name is so near a known fact that no key of that name is meant: no run would have
+/// it, and runs of all values would be compared with each other.
+std::string near_miss(std::string_view name) {
+  if (std::find(std::begin(known_facts), std::end(known_facts), name) != std::end(known_facts)) return {};
+  for (const std::string_view fact : known_facts)
+    if (skeleton(fact) == skeleton(name)) return fmt::format(" (did you mean \"{}\"?)", fact);
+  return name.size() < misspelt_size_min ? std::string() : suggestion(name, known_facts);
+}
+
 Result<void> read_match(const PolicyNode& node, const std::string& path, Draft& draft) {
   if (node.kind != PolicyNode::Kind::array)
     return refuse(node, path, fmt::format("must be an array of names, not {}", kind_word(node.kind)));
@@ -156,6 +180,8 @@ Result<void> read_match(const PolicyNode& node, const std::string& path, Draft& 
       return refuse(child, path, fmt::format("\"{}\" is no name of letters, digits, _, - and .", name));
     if (std::find(names.begin(), names.end(), name) != names.end())
       return refuse(child, path, fmt::format("\"{}\" is named twice", name));
+    if (const std::string meant = near_miss(name); !meant.empty())
+      return refuse(child, path, fmt::format("\"{}\" is no fact of a run{}", name, meant));
     names.push_back(std::move(name));
   }
   draft.policy.environment_match = std::move(names);

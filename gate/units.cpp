@@ -45,6 +45,8 @@ bool serves(const UnitRow& row, Unit unit, Use use) {
 
 /// More characters than this are no quantity that a person writes.
 constexpr std::size_t quantity_bytes_max = 48;
+/// Larger numbers are no measurements.
+constexpr double quantity_max = 1e150;
 
 /// `50 ms` cut into its number and its unit. `number` empty: there is none.
 struct Quantity {
@@ -94,8 +96,30 @@ std::string_view plain_unit(std::string_view unit) { return unit == "\u00b5s" ||
 
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", clean_text(text, 64)); }
 
+/// Whether the number has an exponent with which it is too large: "1e400 ms". Others are wrong units, as they read.
+bool is_out_of_range(const Quantity& quantity) {
+  const std::string_view rest = quantity.unit;
+  if (quantity.number.empty() || rest.size() < 2 || (rest[0] != 'e' && rest[0] != 'E')) return false;
+  const std::size_t sign = rest[1] == '+' ? 1 : 0, digits = count_digits(rest.substr(1 + sign));
+  // What stands behind a space is a unit.
+  const bool adjoins = rest.data() == quantity.number.data() + quantity.number.size();
+  if (digits == 0 || !adjoins) return false;
+  const std::string number = fmt::format("{}e{}", quantity.number, rest.substr(1 + sign, digits));
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  return error != std::errc() || std::abs(value) > quantity_max;
+}
+
+/// Errors: bad_policy where it is.
+Result<void> check_range(std::string_view text, const Quantity& quantity) {
+  if (!is_out_of_range(quantity)) return {};
+  return fail(ErrorCode::bad_policy,
+              fmt::format("{} is out of range: a number up to {:g} is wanted", quoted(text), quantity_max));
+}
+
 Result<Amount> parse(std::string_view text, Unit unit, Use use) {
   const Quantity quantity = split(text);
+  TRACEWEIR_TRY_VOID(check_range(text, quantity));
   if (quantity.number.empty() || text.size() > quantity_bytes_max)
     return fail(ErrorCode::bad_policy, fmt::format("{} is not {}", quoted(text), wanted(unit, use)));
   for (const UnitRow& row : unit_rows)
@@ -161,6 +185,7 @@ Result<Amount> parse_step(std::string_view text, Unit unit) { return parse(text,
 
 Result<Amount> parse_free(std::string_view text) {
   const Quantity quantity = split(text);
+  TRACEWEIR_TRY_VOID(check_range(text, quantity));
   const std::string_view written = plain_unit(quantity.unit);
   const auto unit = written.empty() ? Unit::count : unit_of(written);
   if (quantity.number.empty() || text.size() > quantity_bytes_max || !unit)
@@ -174,6 +199,7 @@ Result<Amount> parse_free(std::string_view text) {
 
 Result<Tolerance> parse_tolerance(std::string_view text, Unit unit) {
   const Quantity quantity = split(text);
+  TRACEWEIR_TRY_VOID(check_range(text, quantity));
   const bool is_ratio = unit == Unit::ratio;
   const std::string_view want = is_ratio ? "a percentage of the level (\"10%\") or percentage points (\"3pp\")"
                                          : "a percentage of the level (\"10%\")";

@@ -56,6 +56,9 @@ TEST_CASE("units: what is no quantity of the metric is refused, and says what is
   const Row rows[] = {
       {"50", Unit::ns, "lacks its unit: a number with a unit of ns, us, ms, s is wanted"},
       {"50 MiB", Unit::ns, "wrong unit"},
+      {"1e400 ms", Unit::ns, "\"1e400 ms\" is out of range: a number up to 1e+150 is wanted"},
+      {"1E+151", Unit::count, "out of range"},
+      {"1 e300 ms", Unit::ns, "wrong unit"},
       {"50 msec", Unit::ns, "wrong unit"},
       {"50 MS", Unit::ns, "wrong unit"},
       {"-5 ms", Unit::ns, "is not a number"},
