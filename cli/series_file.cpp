@@ -133,6 +133,12 @@ Result<double> value_in(const Row& row, std::size_t column) {
   return *value;
 }
 
+/// Spreadsheets write headers in any case.
+bool is_value_column(std::string_view name) {
+  return std::equal(name.begin(), name.end(), value_column.begin(), value_column.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
+}
+
 /// The column of the values, told by the first row, which is a header or the first value.
 struct Layout {
   std::size_t column = 0;
@@ -140,7 +146,7 @@ struct Layout {
 };
 
 Result<Layout> layout_of(const Row& first) {
-  const auto named = std::find(first.fields.begin(), first.fields.end(), value_column);
+  const auto named = std::find_if(first.fields.begin(), first.fields.end(), &is_value_column);
   if (named != first.fields.end()) return Layout{static_cast<std::size_t>(named - first.fields.begin()), true};
   if (first.fields.size() > 1)
     return bad_line(first.line,

@@ -26,6 +26,8 @@ TEST_CASE("series: what is one") {
        {1}},
       {"empty lines and remarks", "# times\n\n1\n   \n  # more\n2\n\n", {1, 2}, {3, 6}},
       {"the column of that name", "commit,value,outcome\na,1,pass\nb,2,fail\n", {1, 2}, {2, 3}},
+      {"of that name in another case", "Commit,Value\na,1\nb,2\n", {1, 2}, {2, 3}},
+      {"in capitals", "VALUE\n1\n", {1}, {2}},
       {"only that column", "value\n1\n", {1}, {2}},
       {"quotes", "\"commit\", \"value\" ,x\n\"a,\"\"b\"\"\", \"1\" ,\n", {1}, {2}},
       {"a line end inside quotes", "subject,value\n\"one\ntwo\",1\nthree,2\n", {1, 2}, {2, 4}},
