@@ -82,10 +82,9 @@ class Backtesting {
       alarms.back().end = point.index + 1;
     }
     for (Alarm& alarm : alarms) {
-      const auto inside = [&alarm](const ChangePoint& change) {
-        return change.index >= alarm.begin && change.index < alarm.end;
-      };
-      const bool is_change = std::any_of(test.change_points.begin(), test.change_points.end(), inside);
+      const RuleResult& first = test.points[alarm.begin].result;
+      const auto level = first.baseline ? std::optional(first.baseline->level) : std::nullopt;
+      const bool is_change = is_of_a_changed_level({alarm.begin, alarm.end, level, first.fails_at}, test.change_points);
       alarm.recovered = alarm.end < test.points.size() && !is_change;
     }
     return alarms;

@@ -30,7 +30,7 @@ bool is_about_finding(const RuleResult& rule) { return rule.metric.starts_with("
 struct Told {
   std::size_t run;
   bool failed;
-  std::optional<double> value;
+  std::optional<double> value, level, fails_at;
 };
 
 class LaneBacktesting {
@@ -187,7 +187,8 @@ class LaneBacktesting {
     std::vector<Told>& told = told_[rule.metric];
     if (!q_.runs[run].shown) return;
     const bool fails = rule.outcome == Outcome::fail;
-    told.push_back({run, fails, rule.observed});
+    const auto level = rule.baseline ? std::optional(rule.baseline->level) : std::nullopt;
+    told.push_back({run, fails, rule.observed, level, rule.fails_at});
     row.judged += is_judged(rule.reason) ? 1 : 0;
     row.failed += fails ? 1 : 0;
     row.warned += rule.outcome == Outcome::warn ? 1 : 0;
@@ -215,9 +216,8 @@ class LaneBacktesting {
       if (!series[i].failed) continue;
       const std::size_t begin = i;
       while (i < series.size() && series[i].failed) ++i;
-      const bool changed = std::any_of(changes.begin(), changes.end(), [&](const ChangePoint& change) {
-        return change.index >= begin && change.index < i;
-      });
+      const Told& first = series[begin];
+      const bool changed = is_of_a_changed_level({begin, i, first.level, first.fails_at}, changes);
       ++row.alarms;
       row.recovered += i < series.size() && !changed ? 1 : 0;
     }

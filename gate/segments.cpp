@@ -58,4 +58,15 @@ void number_levels(std::vector<BaselinePoint>& points) {
   number(points, starts);
 }
 
+bool is_of_a_changed_level(const AlarmSpan& alarm, std::span<const ChangePoint> changes) {
+  const auto after = std::find_if(changes.begin(), changes.end(),
+                                  [&alarm](const ChangePoint& change) { return change.index >= alarm.end; });
+  if (after == changes.begin()) return false;
+  const ChangePoint& last = *std::prev(after);
+  if (last.index >= alarm.begin) return true;
+  if (!alarm.level || !alarm.fails_at) return false;
+  const double middle = (*alarm.level + *alarm.fails_at) / 2;
+  return *alarm.fails_at > *alarm.level ? last.after > middle : last.after < middle;
+}
+
 }  // namespace traceweir::gate

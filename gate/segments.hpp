@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,5 +36,15 @@ std::vector<std::size_t> number_segments(std::vector<BaselinePoint>& points, Bet
 /// The same with every change beginning a segment, for better and for worse, beside the segments that there are: where
 /// only the noise is asked for, and a level that drifts must not count as noise.
 void number_levels(std::vector<BaselinePoint>& points);
+
+/// Values one after the other that fail, and what the first of them was judged by.
+struct AlarmSpan {
+  std::size_t begin = 0, end = 0;  ///< [begin, end)
+  std::optional<double> level, fails_at;
+};
+
+/// Whether the level of the series had changed where the alarm was: in it, or before it to one that is nearer to
+/// failing than to the baseline's. A value that is within by chance ends an alarm, and not the level.
+bool is_of_a_changed_level(const AlarmSpan& alarm, std::span<const ChangePoint> changes);
 
 }  // namespace traceweir::gate

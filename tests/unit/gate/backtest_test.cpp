@@ -190,3 +190,19 @@ TEST_CASE("backtest: a metric that is below 0 has its thresholds there too") {
   REQUIRE(last.detectable);
   CHECK(*last.detectable == doctest::Approx(0.26).epsilon(0.1));
 }
+
+// Why: by noise single values of a level that stays are within; each part of the alarm that they divide is as true.
+TEST_CASE("backtest: a regression that single values interrupt is no false alarm") {
+  std::vector<double> values = series_of({{100, 30}, {110, 30}});
+  for (const std::size_t index : {33UL, 37UL, 44UL, 52UL}) values[index] = 104;
+  const Backtest test = tested(values);
+  CHECK(test.alarms.size() == 5);
+  for (const Alarm& alarm : test.alarms) CHECK_FALSE(alarm.recovered);
+
+  values = series_of({{100, 20}, {120, 10}, {100, 40}});
+  values[55] = 130;  // long after the level came back
+  const Backtest back = tested(values);
+  REQUIRE(back.alarms.size() == 2);
+  CHECK_FALSE(back.alarms.front().recovered);
+  CHECK(back.alarms.back().recovered);
+}
