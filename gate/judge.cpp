@@ -66,9 +66,12 @@ std::optional<NotMeasured> why_none(const JudgedRun& run, const MetricInfo& info
   return unusable ? NotMeasured::untrusted_data : row->not_measured;
 }
 
-std::vector<std::string> measured_ids(const JudgedRun& run) {
+/// What patterns are matched with: what the run measures, and what its baseline does, so that nothing vanishes unseen.
+std::vector<std::string> known_ids(const JudgedRun& run, const Baseline& baseline) {
   std::vector<std::string> ids;
   for (const metrics::Measurement& row : run.measurements) ids.push_back(row.metric);
+  for (const auto& [metric, points] : baseline.series)
+    if (!points.empty() && find(run, metric) == nullptr) ids.push_back(metric);
   return ids;
 }
 
@@ -140,7 +143,7 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
   const JudgedRun& run = runs.back();
   const std::optional<Obstacle> obstacle = obstacle_of(run);
   std::vector<RuleResult> results;
-  for (const Rule& rule : rules_for(policy, measured_ids(run))) {
+  for (const Rule& rule : rules_for(policy, known_ids(run, baseline))) {
     const MetricInfo info = info_for(rule, run);
     const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
     const std::vector<double> values = values_of(runs, info);

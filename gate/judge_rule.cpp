@@ -190,14 +190,17 @@ class RuleJudge {
     if (history_.runs >= 1) out_.baseline = facts_of(history_);
     if (!c_.observed.empty()) observe();
     out_.reason = reason();
+    if (is_about_limit()) show(mean_on(Scale::linear, c_.observed));
     out_.outcome = outcome_for(out_.reason, c_.rule.level);
     describe();
     return std::move(out_);
   }
 
  private:
-  void observe() {
-    out_.observed = mean_on(history_.scale, c_.observed);
+  void observe() { show(mean_on(history_.scale, c_.observed)); }
+
+  void show(double observed) {
+    out_.observed = observed;
     if (!out_.baseline) return;
     out_.delta = *out_.observed - out_.baseline->level;
     if (out_.baseline->level != 0) out_.delta_ratio = *out_.delta / out_.baseline->level;
@@ -209,8 +212,11 @@ class RuleJudge {
     misfit_ = misfit_of(c_.rule, c_.info);
     if (misfit_) return Reason::not_comparable;
     if (c_.pinned_is_missing) return Reason::not_comparable;
-    limits_ = stand_to_limits(c_, *out_.observed);
+    // A limit is about the values as they are; a baseline about its scale, on which means of times are geometric.
+    const double plain = mean_on(Scale::linear, c_.observed);
+    limits_ = stand_to_limits(c_, plain);
     out_.limit = limits_.limit;
+    if (!has_baseline_condition(c_.rule)) show(plain);
     const std::optional<Reason> baseline = reason_by_baseline();
     out_.fails_at = nearest_failure(c_.rule, out_.better, comparison_ ? comparison_->fails_at : std::nullopt);
     const bool beyond = limits_.holding != Holding::holds, accepted = beyond && limit_is_accepted();
@@ -250,6 +256,10 @@ class RuleJudge {
     return standing != Standing::worse && standing != Standing::unconfirmed;
   }
 
+  [[nodiscard]] bool is_about_limit() const {
+    return limits_.holding != Holding::holds && out_.reason != Reason::worse;
+  }
+
   void describe() {
     SentenceFacts facts;
     facts.unit = c_.info.unit;
@@ -260,7 +270,7 @@ class RuleJudge {
     facts.other_class_runs = c_.baseline.other_class_runs;
     if (c_.observed.size() > 1) facts.this_run = c_.observed.back();
     facts.limit_is_min = limits_.is_min;
-    facts.by_limit = limits_.holding != Holding::holds && out_.reason != Reason::worse;
+    facts.by_limit = is_about_limit();
     facts.has_noise = c_.rule.noise != Noise::none;
     if (comparison_) facts.noise_band = comparison_->noise_band;
     facts.unchanged = comparison_ && comparison_->unchanged;

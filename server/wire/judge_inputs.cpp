@@ -268,9 +268,11 @@ Result<gate::Baseline> baseline_of(const Json& json) {
 // ---- what a policy looks at
 
 /// Metrics that a rule is about, or a rule on findings needs, in any run of the commit.
-std::set<std::string> metrics_of(const gate::Policy& policy, const gate::JudgedRun& answered) {
+std::set<std::string> metrics_of(const gate::Policy& policy, const gate::JudgedRun& answered,
+                                 const gate::Baseline& baseline) {
   std::vector<std::string> measured;
   for (const metrics::Measurement& row : answered.measurements) measured.push_back(row.metric);
+  for (const auto& [metric, points] : baseline.series) measured.push_back(metric);
   std::set<std::string> wanted;
   for (const gate::Rule& rule : gate::rules_for(policy, measured)) wanted.insert(rule.metric);
   if (policy.findings.empty()) return wanted;
@@ -292,7 +294,7 @@ void keep(Map& rows, const std::set<std::string>& wanted) {
 }  // namespace
 
 JudgeInputs needed_by(const gate::Policy& policy, JudgeInputs inputs) {
-  const std::set<std::string> wanted = metrics_of(policy, inputs.runs.back());
+  const std::set<std::string> wanted = metrics_of(policy, inputs.runs.back(), inputs.baseline);
   for (gate::JudgedRun& run : inputs.runs) {
     std::erase_if(run.measurements, [&](const auto& row) { return !wanted.contains(row.metric); });
     std::erase_if(run.findings, [&](const Finding& finding) { return !is_needed(finding, policy); });

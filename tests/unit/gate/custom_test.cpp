@@ -112,3 +112,28 @@ TEST_CASE("units of others: words, bases, and what is none") {
   CHECK(unit_of("GB/s") == Unit::gb_per_s);
   for (const char* bad : {"", "a,b", "<b>", "123456789012345678901234", "a\nb", "\xff"}) CHECK_FALSE(unit_of(bad));
 }
+
+// Why: a metric that a pattern gates must not leave the gate by no longer being written.
+TEST_CASE("custom rules: what a pattern matched in the baseline and the run lacks is missing") {
+  const Policy pattern = policy_of("version = 1\n[rules.\"custom.*\"]\nworse_by = \"5%\"\n");
+  Baseline baseline = baseline_of("custom.epoch", {1e9, 1e9, 1e9, 1e9, 1e9, 1e9});
+  baseline.series["custom.gone"] = series_of({1, 1, 1, 1, 1, 1});
+  baseline.series["other"] = {};
+  const Verdict verdict = judge_one(run_with(1, "s", Better::lower), baseline, pattern);
+  CHECK(verdict.outcome == Outcome::inconclusive);
+  REQUIRE(verdict.rules.size() == 2);
+  CHECK(verdict.rules.front().metric == "custom.gone");
+  CHECK(verdict.rules.front().reason == Reason::metric_missing);
+}
+
+// Why: 5 s and 20 s are 12.5 s, and 12.5 s is above 11 s.
+TEST_CASE("limits: several runs of a commit are judged by their arithmetic mean, which is shown") {
+  const std::vector<JudgedRun> runs{run_with(5, "s", Better::lower), run_with(20, "s", Better::lower)};
+  for (const char* keys : {"max = \"11 s\"", "max = \"11 s\"\nworse_by = \"5%\""}) {
+    CAPTURE(keys);
+    const Verdict verdict = judge(runs, baseline_of("custom.epoch", {}), rule(keys));
+    REQUIRE(verdict.rules.size() == 1);
+    CHECK(verdict.rules.front().reason == Reason::over_limit);
+    CHECK(*verdict.rules.front().observed == doctest::Approx(12.5e9));
+  }
+}

@@ -116,6 +116,7 @@ inline Rows confirmed() {
       {"the second is fine", points + twice, {uses(0.68), uses(0.89)}, steady, Reason::worse_within_noise, warns},
       {"one of two above", at_most_50 + twice, {takes(51e6)}, nothing, asks, unclear},
       {"two above", at_most_50 + twice, {takes(51e6), takes(52e6)}, nothing, Reason::over_limit, fails},
+      {"above it on average", at_most_50, {takes(24e6), takes(80e6)}, nothing, Reason::over_limit, fails},
       {"a freak run", at_most_50 + twice, {takes(90e6), takes(45e6)}, nothing, Reason::worse_within_noise, warns},
   };
 }
