@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # gate.sh TRACE...: the gate with curl alone, for a CI that none of the templates knows. Several traces are ranks of one run.
 #
-# Variables: TRACEWEIR_URL, TRACEWEIR_TOKEN, TRACEWEIR_PROJECT; TRACEWEIR_WORKLOAD (default), TRACEWEIR_COMMIT (HEAD), TRACEWEIR_BRANCH;
+# Variables: TRACEWEIR_URL, TRACEWEIR_TOKEN, TRACEWEIR_PROJECT; TRACEWEIR_WORKLOAD (default), TRACEWEIR_COMMIT (HEAD), TRACEWEIR_BRANCH
+# (needed where the checkout is detached, as in most CIs);
 # TRACEWEIR_BASE and TRACEWEIR_PR where it is a change, TRACEWEIR_FORK=true where it is a stranger's; TRACEWEIR_RUN_KEY: what the
 # uploads of one run have in common, new for every run and the same when it is tried again (the build's number).
-# Exit codes: 0 pass (or still learning), 1 fail, 2 usage or refused, 3 no verdict, 4 the service cannot be reached.
+# Exit codes: 0 pass (or still learning), 1 fail, 2 usage or refused, 3 no verdict or a trace that is refused, 4 the service cannot be
+# reached.
 #
 # `traceweir gate` does more: it finds these facts out itself, tells the ancestors, hashes, compresses, and writes reports.
 set -euo pipefail
@@ -16,6 +18,16 @@ set -euo pipefail
 }
 commit=${TRACEWEIR_COMMIT:-$(git rev-parse HEAD)}
 branch=${TRACEWEIR_BRANCH:-$(git rev-parse --abbrev-ref HEAD)}
+[ "$branch" != HEAD ] || {
+  echo 'traceweir: which branch? The checkout is detached: set TRACEWEIR_BRANCH' >&2
+  exit 2
+}
+for file in "$@"; do
+  if [ ! -f "$file" ] || [ ! -r "$file" ]; then
+    echo "traceweir: $file: there is no such file, or it cannot be read" >&2
+    exit 2
+  fi
+done
 key=${TRACEWEIR_RUN_KEY:-$commit-$(date +%s)}
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
@@ -47,8 +59,8 @@ upload() {
     "$TRACEWEIR_URL/api/v1/projects/$TRACEWEIR_PROJECT/runs?$query"
 }
 
-# word KEY: the first string of that key in the answer. With jq it would be `jq -r .verdict.outcome`.
-word() { grep -o "\"$1\":\"[^\"]*\"" "$answer" | head -n 1 | cut -d '"' -f 4; }
+# word KEY: the first string of that key in the answer, quotes in it included, or nothing. With jq it would be `jq -r .verdict.outcome`.
+word() { grep -oE "\"$1\":\"([^\"\\\\]|\\\\.)*\"" "$answer" | head -n 1 | sed -E 's/^"[^"]*":"//; s/"$//; s/\\(["\\/])/\1/g' || true; }
 
 rank=0
 for file in "$@"; do
@@ -58,17 +70,17 @@ for file in "$@"; do
   }
   case $status in
     201 | 202) ;;
-    5* | 429)
+    5* | 408 | 429)
       echo "traceweir: the service answered $status: $(word detail)" >&2
       exit 4
       ;;
-    422)
-      echo "traceweir: $file was refused: $(word detail)" >&2
-      exit 3
-      ;;
     *)
-      echo "traceweir: the service answered $status: $(word detail)" >&2
-      exit 2
+      echo "traceweir: $file: the service answered $status: $(word detail)" >&2
+      # What is wrong with the trace is no verdict; all else is wrong with how it was sent.
+      case $(word type) in
+        empty_upload | unknown_format | not_a_trace | unsupported_format | malformed_trace | trace_too_large | hash_mismatch | analysis_*) exit 3 ;;
+        *) exit 2 ;;
+      esac
       ;;
   esac
   rank=$((rank + 1))

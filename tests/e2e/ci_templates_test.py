@@ -189,7 +189,7 @@ class Templates(unittest.TestCase):
     def test_shell_two_ranks_and_a_baseline_that_grows(self):
         sha, tree = self.measured("shell-ranks", "good")
         (tree / "traces/rank1.json.gz").write_bytes((self.team.traces / "rank1").read_bytes())
-        variables = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_WORKLOAD="ranks", TRACEWEIR_RUN_KEY="r")
+        variables = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_WORKLOAD="ranks", TRACEWEIR_BRANCH="ranks", TRACEWEIR_RUN_KEY="r")
         done = self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz traces/rank1.json.gz", tree, variables)
         (run,) = self.team.runs(commit=sha)
         self.assertEqual((done.returncode, len(run["report"]["ranks"])), (0, 2), done.stdout + done.stderr)
@@ -197,12 +197,29 @@ class Templates(unittest.TestCase):
     def test_shell_usage_and_a_service_that_is_away(self):
         _, tree = self.measured("shell-away", "good")
         self.assertEqual(self.shell(f"{ROOT}/shell/gate.sh", tree, self.variables(TRACEWEIR_PROJECT="llama")).returncode, 2)
-        wrong = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_COMMIT="abc")
+        wrong = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_BRANCH="away", TRACEWEIR_COMMIT="abc")
         self.assertEqual(self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz", tree, wrong).returncode, 2)
-        away = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_URL=f"http://127.0.0.1:{free_port()}")
+        away = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_BRANCH="away", TRACEWEIR_URL=f"http://127.0.0.1:{free_port()}")
         script = (ROOT / "shell/gate.sh").read_text().replace("--retry 4", "--retry 0")
         (tree / "gate.sh").write_text(script)
         self.assertEqual(self.shell("bash ./gate.sh traces/rank0.json.gz", tree, away).returncode, 4)
+        self.assertEqual(self.shell("bash ./gate.sh traces/none.json.gz", tree, away).returncode, 2, "a file that is not there is no service that is away")
+
+    def test_shell_a_detached_checkout_wants_its_branch_told(self):
+        sha, tree = self.measured("shell-detached", "good")
+        done = self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz", tree, self.variables(TRACEWEIR_PROJECT="llama"))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("TRACEWEIR_BRANCH", done.stderr)
+        self.assertEqual(self.team.runs(commit=sha), [])
+
+    def test_shell_a_refused_trace_is_no_verdict_whatever_is_wrong_with_it(self):
+        _, tree = self.measured("shell-refused", "good")
+        for number, content in enumerate((b"no trace at all", b"", b'{"hello": "world"}', b"PK\x03\x04 an archive", b'{"traceEvents": [', b"QuadD report")):
+            (tree / "refused").write_bytes(content)
+            done = self.shell(f"{ROOT}/shell/gate.sh refused", tree, self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_BRANCH="refused",
+                                                                                   TRACEWEIR_RUN_KEY=f"refused-{number}"))
+            self.assertEqual(done.returncode, 3, (content, done.stdout + done.stderr))
+            self.assertRegex(done.stderr + done.stdout, r"[^\\]\n$", "the reason is cut off")
 
 
 if __name__ == "__main__":
