@@ -1,6 +1,10 @@
 # shellcheck shell=bash
 # Sourced by the scripts beside it: one request to GitHub's API. The token goes through a file descriptor, not through arguments that
 # every process of the machine could read.
+command -v jq >/dev/null || {
+  echo 'jq is needed for comments and check runs, and this runner has none' >&2
+  exit 1
+}
 
 # api METHOD PATH [FILE]: the answer on stdout; a status from 400 on fails.
 api() {

@@ -31,12 +31,13 @@ done <<<"$TRACE_FILES"
 
 out=${RUNNER_TEMP:-/tmp}/traceweir
 mkdir -p "$out"
+rm -f "$out"/*
 status=0
+# The client writes the output `outcome` by itself.
 traceweir gate "${files[@]}" "${arguments[@]}" --markdown "$out/verdict.md" --junit "$out/verdict.xml" --json >"$out/run.json" ||
   status=$?
 {
   printf 'exit-code=%s\n' "$status"
   printf 'markdown=%s\n' "$out/verdict.md"
   printf 'junit=%s\n' "$out/verdict.xml"
-  printf 'outcome=%s\n' "$(jq -r '.verdict.outcome // ""' "$out/run.json" 2>/dev/null || true)"
 } >>"$GITHUB_OUTPUT"

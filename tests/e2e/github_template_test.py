@@ -1,6 +1,9 @@
 """The workflows of ci-templates/github, played: push, pull request of the repository, of a fork, re-run; what is said and what is stored."""
 import json
+import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -48,7 +51,8 @@ class GitHub(unittest.TestCase):
         self.forge.pulls.append(pull)
         return pull
 
-    def play(self, name: str, event_name: str, event: dict, sha: str, *, secrets=True, attempt=1, run_id=None, ref="refs/heads/main", checksum=None):
+    def play(self, name: str, event_name: str, event: dict, sha: str, *, secrets=True, attempt=1, run_id=None, ref="refs/heads/main", checksum=None,
+             actor="dev"):
         event = event | {"repository": {"full_name": REPOSITORY, "default_branch": "main"}}
         world = {"event": event, "event_text": json.dumps(event), "origin": self.team.origin, "artifacts": self.artifacts,
                  "github_token": "ghs_write" if secrets else "ghs_read", "secrets": {SECRET_NAME: self.team.token} if secrets else {},
@@ -56,7 +60,8 @@ class GitHub(unittest.TestCase):
                           "TRACEWEIR_CLIENT_SHA256": checksum or self.team.client_sha256},
                  "variables": {"GITHUB_EVENT_NAME": event_name, "GITHUB_SHA": sha, "GITHUB_REF": ref, "GITHUB_REPOSITORY": REPOSITORY,
                                "GITHUB_RUN_ID": str(run_id or next(self.numbers)), "GITHUB_RUN_ATTEMPT": str(attempt), "GITHUB_JOB": "gate",
-                               "GITHUB_SERVER_URL": "https://github.example", "GITHUB_API_URL": self.forge.url, "GITHUB_WORKFLOW": "traceweir"}}
+                               "GITHUB_SERVER_URL": "https://github.example", "GITHUB_API_URL": self.forge.url, "GITHUB_WORKFLOW": "traceweir",
+                               "GITHUB_ACTOR": actor}}
         if event_name == "pull_request":
             world["variables"] |= {"GITHUB_HEAD_REF": event["pull_request"]["head"]["ref"], "GITHUB_BASE_REF": "main"}
         job = Job(pathlib.Path(tempfile.mkdtemp(dir=self.team.folder)), world)
@@ -153,6 +158,59 @@ class GitHub(unittest.TestCase):
         folder.rmdir()
         if kept.exists():
             kept.rename(folder)
+
+    def test_dependabot_has_no_secrets_and_goes_through_the_second_stage(self):
+        head = self.on("dependabot/pip/torch-3", "bump torch")
+        pull = self.request(41, head, "dependabot/pip/torch-3")
+        artifact = self.artifacts / "traceweir-traces"
+        if artifact.exists():
+            artifact.rename(artifact.with_name("kept by dependabot"))
+        job, passed = self.pull_request(pull, secrets=False, actor="dependabot[bot]")
+        self.assertTrue(passed, job.log)
+        self.assertNotIn("Gate", job.ran)
+        done = {"workflow_run": {"id": 4244, "event": "pull_request", "conclusion": "success", "head_sha": head, "head_branch": "dependabot/pip/torch-3",
+                                 "run_attempt": 1, "pull_requests": [], "actor": {"login": "dependabot[bot]"},
+                                 "head_repository": {"full_name": REPOSITORY, "owner": {"login": "acme"}}}}
+        job, passed = self.play("traceweir-fork.yml", "workflow_run", done, self.team.git("rev-parse", "main"))
+        self.assertTrue(passed, job.log)
+        (run,) = self.team.runs(commit=head)
+        self.assertEqual((run["fork"], run["pr"], run["verdict"]["outcome"]), (False, 41, "pass"))
+        self.assertEqual((self.forge.checks[-1]["head_sha"], self.forge.checks[-1]["conclusion"]), (head, "success"))
+        shutil.rmtree(artifact)
+
+    def test_the_verdict_stands_where_comment_and_check_run_cannot_be_written(self):
+        self.forge.broken = {"issues", "check-runs"}
+        self.addCleanup(setattr, self.forge, "broken", set())
+        for number, kind in ((51, "good"), (52, "stalled")):
+            head = self.on(f"read-only-{kind}", f"read only {kind}", kind)
+            job, passed = self.pull_request(self.request(number, head, f"read-only-{kind}"))
+            self.assertEqual(passed, kind == "good", job.log)
+            self.assertIn("Exit by the verdict", job.ran)
+            self.assertIn("::warning title=traceweir::the comment could not be written", job.log)
+            self.assertIn("::warning title=traceweir::the check run could not be written", job.log)
+
+    def test_what_is_no_verdict_satisfies_no_required_check(self):
+        """GitHub takes success, neutral and skipped for a required check."""
+        accepted = {"success", "neutral", "skipped"}
+        rows = [(0, "pass", "false", "success"), (0, "warn", "false", "neutral"), (0, "inconclusive", "false", "neutral"), (0, "pending", "false", None),
+                (1, "fail", "false", "failure"), (1, "fail", "true", "failure"), (2, "", "true", "action_required"), (0, "", "false", "action_required"),
+                (3, "inconclusive", "false", "action_required"), (3, "rejected", "false", "action_required"), (3, "inconclusive", "true", "neutral"),
+                (4, "unreachable", "false", "action_required"), (4, "unreachable", "true", "neutral")]
+        event = self.team.folder / "check_event.json"
+        event.write_text("{}")
+        for code, outcome, soft, conclusion in rows:
+            before = len(self.forge.checks)
+            environment = {"PATH": os.environ["PATH"], "GITHUB_EVENT_PATH": str(event), "GITHUB_TOKEN": "ghs_write", "GITHUB_API_URL": self.forge.url,
+                           "GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": "0" * 40, "CHECK_NAME": "traceweir", "EXIT_CODE": str(code), "OUTCOME": outcome,
+                           "SOFT_FAIL": soft}
+            done = subprocess.run([TEMPLATES / "check_run.sh"], env=environment, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            posted = [one["conclusion"] for one in self.forge.checks[before:]]
+            self.assertEqual(posted, [conclusion] if conclusion else [], (code, outcome, soft))
+            if code in (3, 4) and soft == "false":
+                self.assertNotIn(posted[0], accepted)
+        script = (TEMPLATES / "action.yml").read_text()
+        self.assertIn("SOFT_FAIL: ${{ inputs.soft-fail }}", script.partition("- name: Check run")[2].partition("- name:")[0])
 
     def test_a_client_with_another_checksum_does_not_run(self):
         sha = self.team.commit("another client")

@@ -10,6 +10,7 @@ class Forge:
     def __init__(self, repository: str, token: str):
         self.repository, self.token = repository, token
         self.comments, self.checks, self.pulls, self.refused = [], [], [], []
+        self.broken = set()  # first parts of paths that are answered with 403
         forge = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -43,6 +44,8 @@ class Forge:
         path, _, query = target.partition("?")
         query = dict(urllib.parse.parse_qsl(query))
         part = path.removeprefix(f"/repos/{self.repository}/")
+        if part.partition("/")[0] in self.broken:
+            return 403, {"message": "Resource not accessible by integration"}
         if verb == "GET" and part == "pulls":
             return 200, [pull for pull in self.pulls if pull["head"]["label"] == query["head"]]
         if match := re.fullmatch(r"issues/(\d+)/comments", part):
