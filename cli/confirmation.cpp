@@ -7,25 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
 #include <vector>
 
-extern char** environ;  // NOLINT: POSIX's own name
+#include "cli/child_environment.hpp"
 
 namespace traceweir::cli {
 namespace {
-
-constexpr std::string_view variable = "TRACEWEIR_CONFIRMATION";
-
-/// Our own environment with the number of the run in it.
-std::vector<std::string> environment_of(std::int64_t number) {
-  std::vector<std::string> items = {fmt::format("{}={}", variable, number)};
-  for (char** item = environ; *item != nullptr; ++item) {
-    const std::string_view text = *item;
-    if (text.substr(0, text.find('=')) != variable) items.emplace_back(text);
-  }
-  return items;
-}
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -45,13 +32,15 @@ std::int64_t runs_wanted(const gate::Verdict& verdict) {
 }
 
 Result<void> profile_again(const std::string& command, std::int64_t number) {
-  std::vector<std::string> words = {"sh", "-c", command}, items = environment_of(number);
-  const std::vector<char*> argv = pointers_to(words), envp = pointers_to(items);
+  std::vector<std::string> words = {"sh", "-c", command};
+  const std::vector<char*> argv = pointers_to(words);
+  // What runs here is the code under test.
+  auto environment = ChildEnvironment::of_process({fmt::format("TRACEWEIR_CONFIRMATION={}", number)});
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // stdout is the verdict's alone
   pid_t child = 0;
-  const int failed = ::posix_spawn(&child, "/bin/sh", &actions, nullptr, argv.data(), envp.data());
+  const int failed = ::posix_spawn(&child, "/bin/sh", &actions, nullptr, argv.data(), environment.pointers());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return fail(ErrorCode::usage, "--confirm-with: /bin/sh cannot be started");
   int status = 0;

@@ -12,8 +12,7 @@
 #include <sstream>
 
 #include "analyzer/core/text.hpp"
-
-extern char** environ;  // NOLINT: POSIX's own name
+#include "cli/child_environment.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -75,7 +74,8 @@ std::optional<std::string> git_output(const std::vector<std::string>& arguments)
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, "git", &actions, nullptr, argv.data(), environ);
+  auto environment = ChildEnvironment::of_process();
+  const int failed = posix_spawnp(&child, "git", &actions, nullptr, argv.data(), environment.pointers());
   posix_spawn_file_actions_destroy(&actions);
   ::close(pipe_ends[1]);
   std::string text = read_all(pipe_ends[0]);

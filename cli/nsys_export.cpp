@@ -19,6 +19,7 @@
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/sniff.hpp"
+#include "cli/child_environment.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -85,7 +86,9 @@ Result<pid_t> start(const std::vector<std::string>& words, const Pipe& err) {
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);
+  auto environment = ChildEnvironment::of_process();
+  const int error =
+      posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environment.pointers());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0)
