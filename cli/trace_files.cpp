@@ -50,11 +50,28 @@ Result<std::vector<std::string>> files_of_pattern(const std::string& pattern) {
   return files;
 }
 
-bool has_export_beside(const std::string& file) {
-  const fs::path path = file;
-  const bool is_report = path.extension() == ".nsys-rep" || path.extension() == ".qdrep";
+bool is_export_of(const fs::path& file, const fs::path& report) {
   std::error_code error;
-  return is_report && fs::exists(fs::path(path).replace_extension(".sqlite"), error);
+  const fs::path wanted = fs::path(report).replace_extension(".sqlite");
+  return file.filename() == wanted.filename() && fs::equivalent(file, wanted, error);
+}
+
+/// A binary report whose export is among the files, too, would be a second rank with the same numbers.
+bool is_measured_twice(const std::string& file, const std::vector<std::string>& files) {
+  const std::string kind = fs::path(file).extension();
+  if (kind != ".nsys-rep" && kind != ".qdrep") return false;
+  return std::any_of(files.begin(), files.end(), [&](const std::string& other) { return is_export_of(other, file); });
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& files) {
+  std::vector<std::string> once;
+  for (const std::string& file : files) {
+    if (!is_measured_twice(file, files))
+      once.push_back(file);
+    else
+      fmt::print(stderr, "traceweir: {} is passed over: its export is there\n", clean_text(file));
+  }
+  return once;
 }
 
 /// Errors: usage, io_failed.
@@ -62,7 +79,7 @@ Result<std::vector<std::string>> files_of_folder(const std::string& folder) {
   TRACEWEIR_TRY(found, files_of({folder}));
   std::vector<std::string> files;
   for (const FoundFile& file : found) {
-    if (begins_like_a_trace(head_of(file.path)) && !has_export_beside(file.path))
+    if (begins_like_a_trace(head_of(file.path)))
       files.push_back(file.path);
     else
       fmt::print(stderr, "traceweir: {} is passed over\n", clean_text(file.path));
@@ -97,7 +114,7 @@ Result<std::vector<std::string>> trace_files(const std::vector<std::string>& giv
     }
   }
   for (const std::string& file : files) TRACEWEIR_TRY_VOID(check_whole(file));
-  return files;
+  return each_once(files);
 }
 
 }  // namespace traceweir::cli

@@ -11,7 +11,8 @@ namespace traceweir::cli {
 
 /// Shape:  patterns (`traces/rank*.json.gz`, for shells that leave them alone) and folders become the files that they
 ///         mean, numbers in names counting as numbers (`rank9` before `rank10`). Of a folder only what begins like a
-///         trace is taken, the rest is said on stderr; a binary report whose export lies beside it is left out.
+///         trace is taken, the rest is said on stderr. A binary report whose export (NAME.sqlite beside NAME.nsys-rep)
+///         is among the files, too, is left out, however they were given; one that is given without it stays.
 /// Errors: usage (no such file, a pattern or folder without one), unsupported_format (a database whose journal lies
 ///         beside it: it is not whole).
 Result<std::vector<std::string>> trace_files(const std::vector<std::string>& given);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# nsys_profile.sh FOLDER COMMAND...: profiles COMMAND with Nsight Systems and exports what the gate reads, FOLDER/rankN.sqlite.
+# nsys_profile.sh FOLDER COMMAND...: profiles COMMAND with Nsight Systems and exports what the gate reads, FOLDER/rankN.sqlite. The report
+# itself, for people, goes to FOLDER.reports: beside its export it would be a second trace of the same rank.
 # Run it once per rank, inside of torchrun or mpirun: `torchrun --no-python --nproc-per-node 8 nsys_profile.sh traces python train.py`.
 set -euo pipefail
 
-folder=$1
+folder=${1%/}
 shift
 rank=${RANK:-${OMPI_COMM_WORLD_RANK:-${SLURM_PROCID:-0}}}
 mkdir -p "$folder"
@@ -17,3 +18,5 @@ nsys profile --trace=cuda,nvtx --cuda-graph-trace=node --sample=none --cpuctxsw=
 
 # --include-blobs=true: NCCL's message sizes are in them; without them bandwidths are not measured.
 nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output="$report.sqlite" "$report.nsys-rep"
+mkdir -p "$folder.reports"
+mv -f "$report.nsys-rep" "$folder.reports/"

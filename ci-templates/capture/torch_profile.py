@@ -27,6 +27,7 @@ def profiled_steps(folder):
 
 
 def main():
+    torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     model = torch.nn.Linear(4096, 4096, device="cuda")
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for _ in profiled_steps(sys.argv[1]):

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from service import trace
+
 CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "ci-templates/capture"
 
 TORCH = '''
@@ -46,6 +48,8 @@ class cuda:
         @staticmethod
         def range_pop(): calls.append("pop")
     @staticmethod
+    def set_device(index): calls.append(f"device {index}")
+    @staticmethod
     def synchronize(): calls.append("synchronize")
 nn, optim, randn = Anything(), Anything(), Anything()
 '''
@@ -74,10 +78,11 @@ class Capture(unittest.TestCase):
 
     def test_torch_profiler_writes_ten_steps_one_file_per_rank(self):
         for rank in ("0", "11"):
-            self.run_it(sys.executable, CAPTURE / "torch_profile.py", "traces", RANK=rank)
+            self.run_it(sys.executable, CAPTURE / "torch_profile.py", "traces", RANK=rank, LOCAL_RANK=rank)
+            self.assertIn(f"device {rank}", json.loads((self.folder / f"traces/rank{rank}.pt.trace.json.gz").read_text())["calls"], "all ranks share a GPU")
         self.assertEqual(sorted(path.name for path in (self.folder / "traces").iterdir()), ["rank0.pt.trace.json.gz", "rank11.pt.trace.json.gz"])
         said = json.loads((self.folder / "traces/rank0.pt.trace.json.gz").read_text())
-        options = said["calls"][0]["profile"]
+        options = next(call for call in said["calls"] if "profile" in call)["profile"]
         self.assertGreaterEqual(options["schedule"]["active"], 10)
         self.assertGreater(options["schedule"]["warmup"], 0)
         self.assertEqual(options["activities"], ["cpu", "cuda"])
@@ -97,6 +102,22 @@ class Capture(unittest.TestCase):
         for name in ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
             self.run_it(CAPTURE / "nsys_profile.sh", name, "true", **{name: "5"})
             self.assertTrue((self.folder / name / "rank5.sqlite").exists())
+
+    def test_what_is_left_can_be_gated_as_the_templates_do(self):
+        """On a host without nsys; and with the report put back beside its export, each rank still counts once."""
+        binary = pathlib.Path(os.environ.get("TRACEWEIR_BIN_DIR", "build/release")).resolve() / "traceweir"
+        for rank in (0, 1):
+            (self.folder / f"made{rank}.sqlite").write_bytes(trace("--format", "nsys", "--steps", 6, "--ranks", 2, "--rank", rank, name="made.sqlite"))
+            (self.folder / "nsys").write_text(NSYS.replace("echo report", "printf 'QuadD report'").replace("echo export >", f"cat made{rank}.sqlite >"))
+            self.run_it(CAPTURE / "nsys_profile.sh", "traces/", "python", "train.py", RANK=str(rank))
+        self.assertEqual(sorted(path.name for path in (self.folder / "traces").iterdir()), ["rank0.sqlite", "rank1.sqlite"])
+        (self.folder / "nsys").unlink()
+        for report in ("kept apart", "beside"):
+            for given in (["traces/rank*"], ["traces"], sorted((self.folder / "traces").iterdir())):
+                said = json.loads(self.run_it(binary, "gate", *given, "--project", "p", "--commit", "1" * 40, "--branch", "main", "--nsys", "off", "--dry-run", "--json"))
+                self.assertEqual(len(said["ranks"]), 2, (report, given))
+            for path in (self.folder / "traces.reports").iterdir():
+                path.rename(self.folder / "traces" / path.name)
 
     def test_steps_are_ranges_within_the_capture(self):
         said = self.run_it(sys.executable, "-c", "import torch, nsys_steps\nfor _ in nsys_steps.marked_steps(): pass\nprint('|'.join(torch.calls))").strip().split("|")
