@@ -10,6 +10,7 @@
 #include "analyzer/report/report.hpp"
 #include "cli/command.hpp"
 #include "command_line/commands.hpp"
+#include "server/wire/run_document.hpp"
 
 namespace traceweir::cli {
 namespace {
@@ -46,11 +47,6 @@ constexpr ErrorCode trace_errors[] = {
     ErrorCode::malformed_trace, ErrorCode::trace_too_large,  ErrorCode::unsupported_format,
     ErrorCode::hash_mismatch,   ErrorCode::analysis_timeout, ErrorCode::analysis_failed};
 
-/// The service, or the way to it, is at fault: a later try may succeed.
-constexpr ErrorCode service_errors[] = {ErrorCode::unreachable,       ErrorCode::queue_full,
-                                        ErrorCode::store_unavailable, ErrorCode::disk_full,
-                                        ErrorCode::request_timeout,   ErrorCode::internal};
-
 template <std::size_t n>
 bool contains(const ErrorCode (&codes)[n], ErrorCode code) {
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
@@ -81,7 +77,7 @@ std::span<const Command> commands() { return table; }
 
 int exit_code_of(ErrorCode code) {
   if (contains(trace_errors, code)) return exit_inconclusive;
-  if (contains(service_errors, code)) return exit_unreachable;
+  if (wire::is_away({code, ""})) return exit_unreachable;
   return exit_usage;
 }
 

@@ -37,10 +37,12 @@ namespace {
 
 using OptionalPolicy = std::optional<gate::Policy>;
 
-/// The repository's policy names project and workload where nothing nearer does, and how traces are read here.
+/// The repository's policy names project and workload where nothing nearer does, and how traces are read here. Where
+/// the base of a change has none, the change that brings it says at least whose measurements these are.
 void fill_from_policy(GateOptions& options, const OptionalPolicy& policy) {
-  if (policy && options.connection.project.empty()) options.connection.project = policy->project;
-  if (policy && options.workload.empty()) options.workload = policy->workload;
+  const PolicyNames names = policy ? PolicyNames{policy->project, policy->workload} : names_here(options.policy);
+  if (options.connection.project.empty()) options.connection.project = names.project;
+  if (options.workload.empty()) options.workload = names.workload;
   if (options.workload.empty()) options.workload = "default";
   if (!policy || !(options.edge || options.dry_run)) return;
   if (!options.reading.steps) options.reading.steps = policy->trace.steps;
@@ -48,10 +50,11 @@ void fill_from_policy(GateOptions& options, const OptionalPolicy& policy) {
   if (!options.reading.window) options.reading.window = policy->trace.window;
 }
 
-/// Puts the policy where the upload can refer to it; the service keeps texts by their hash. Of a fork none is used.
+/// Puts the policy where the upload can refer to it; the service keeps texts by their hash. Of a fork it is that of the
+/// merge base, and the service says in the verdict's notes that it did not use it.
 /// Errors: those of the client and of the service.
 Result<std::string> send_policy(const Submission& submission, const OptionalPolicy& policy) {
-  if (!policy || submission.ci.is(Fact::fork)) return std::string{};
+  if (!policy) return std::string{};
   ClientRequest request;
   request.method = "PUT";
   std::string sha256 = hash::sha256_hex(policy->text);
@@ -97,6 +100,7 @@ int end_by(const Job& job, const Error& error) {
   run.commit = job.ci.text(Fact::commit);
   run.branch = job.ci.text(Fact::branch);
   run.error = error;
+  run.let_pass = soft;
   leave_behind(job, run, code);
   return code;
 }
@@ -195,7 +199,13 @@ int submit(const Job& job, const OptionalPolicy& policy) {
   return sent ? confirm(job, *hash, *std::move(sent)) : end_by(job, sent.error());
 }
 
+void say_unknown_variables(const GateOptions& options) {
+  for (const std::string& sentence : unknown_variables(options.variables))
+    fmt::print(stderr, "traceweir: {}\n", sentence);
+}
+
 int explain(const Job& job) {
+  say_unknown_variables(job.options);
   fmt::print("{}", job.options.json ? ci_json(job.ci) + "\n" : ci_table(job.ci));
   return exit_done;
 }
@@ -208,8 +218,6 @@ Result<CiEnvironment> environment_of(const GateOptions& options) {
 }
 
 void say_notes(const Job& job) {
-  for (const std::string& sentence : unknown_variables(job.options.variables))
-    fmt::print(stderr, "traceweir: {}\n", sentence);
   for (const std::string& note : job.ci.notes) fmt::print(stderr, "traceweir: {}\n", note);
 }
 
@@ -238,6 +246,7 @@ int run(GateOptions options) {
     fill_from_policy(job.options, *policy);
     return dry_run(job, *files);
   }
+  say_unknown_variables(job.options);
   say_notes(job);
   if (const auto right = prepare(job, *policy); !right) return say(right.error());
   // From here on the command line is right; what fails now is the service's or the trace's.

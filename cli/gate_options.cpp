@@ -22,6 +22,8 @@ constexpr const char* footer = R"(Examples:
   traceweir gate trace.json --junit gate.xml --markdown gate.md    reports for the CI
   traceweir gate --explain-ci                                      what is told by the CI, and by what
 
+In a project that only observes the exit code is 0 whatever the verdict; a trace that is refused has none and exits 3,
+a service that is away 4 (--on-unreachable pass: 0).
 In CI, commit, base, branch, pull request and attempt are found out; --explain-ci shows them.
 A run of several jobs that lacks a rank is judged without it after a while (inconclusive: missing_rank), or at once by
 POST /api/v1/projects/PROJECT/runs/RUN/finish.

@@ -45,7 +45,9 @@ std::vector<Value> values_of(const Outcome& outcome) {
   const wire::RunAnswer& run = outcome.run;
   const std::string url = outcome.address.empty() || run.html.empty() ? "" : outcome.address + run.html;
   const std::string summary = run.verdict ? run.verdict->verdict.summary : run.error ? run.error->message : run.status;
-  return {{"outcome", run.verdict ? std::string(gate::word(run.verdict->verdict.outcome)) : ""},
+  const std::string without =
+      run.error ? wire::is_away(*run.error) ? "unreachable" : "rejected" : clean_text(run.status);
+  return {{"outcome", run.verdict ? std::string(gate::word(run.verdict->verdict.outcome)) : without},
           {"exit-code", std::to_string(outcome.exit_code)},
           {"run-id", clean_text(run.id)},
           {"run-url", clean_text(url, 2048)},

@@ -76,11 +76,12 @@ Result<std::optional<std::string>> text_of_base(const Places& places, const CiEn
   const fs::path here = first_here(places);
   if (!here.empty())
     fmt::print(stderr, "traceweir: {}: {}\n", clean_text(here.string()),
-               seen ? "the base has no such file: this one counts once it is merged; until then the service's policy "
-                      "judges"
-                    : "a pull request is judged by the policy of its base, and this clone does not have the merge "
-                      "base: the service's own policy judges; with more of the history (fetch-depth: 0) it is the "
-                      "repository's");
+               seen
+                   ? "the base has no such file: its rules count once they are merged; until then the service's policy "
+                     "judges"
+                   : "a pull request is judged by the policy of its base, and this clone does not have the merge "
+                     "base: the service's own policy judges; with more of the history (fetch-depth: 0) it is the "
+                     "repository's");
   return std::optional<std::string>{};
 }
 
@@ -95,6 +96,13 @@ Result<std::optional<gate::Policy>> repository_policy(const std::string& file, c
   const std::string name = file.empty() ? policy_file_name : file;
   if (!policy) return fail(policy.error().code, fmt::format("{}: {}", name, policy.error().message));
   return std::optional(*std::move(policy));
+}
+
+PolicyNames names_here(const std::string& file) {
+  const auto text = text_here(places_of(file));
+  if (!text || !*text) return {};
+  const auto policy = gate::parse_policy(**text);
+  return policy ? PolicyNames{policy->project, policy->workload} : PolicyNames{};
 }
 
 }  // namespace traceweir::cli

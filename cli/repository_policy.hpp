@@ -19,4 +19,13 @@ inline constexpr const char* policy_file_name = ".traceweir.toml";
 /// there is none. Errors: bad_policy, io_failed, with the file's name in front.
 Result<std::optional<gate::Policy>> repository_policy(const std::string& file, const CiEnvironment& ci);
 
+/// Whose measurements these are; empty: not said.
+struct PolicyNames {
+  std::string project, workload;
+};
+
+/// What the file in the work tree names, for the change that adds it: names loosen nothing where there was no policy.
+/// A file that is not there, or is no policy, names nothing.
+PolicyNames names_here(const std::string& file);
+
 }  // namespace traceweir::cli

@@ -57,7 +57,7 @@ std::string github_annotations(const RunAnswer& run, std::string_view address) {
   const std::string link = address.empty() || run.html.empty() ? "" : std::string(address) + clean_text(run.html, 512);
   const std::string about = fmt::format("{} / {}", run.project, run.workload);
   if (run.error)
-    return line_of("error", "Traceweir: " + about,
+    return line_of(run.let_pass ? "warning" : "error", "Traceweir: " + about,
                    fmt::format("{}: {}", word(run.error->code), clean_text(run.error->message, 2048)));
   if (!run.verdict) return line_of("warning", "Traceweir: " + about, "there is no verdict: the run is " + run.status);
   std::string lines;

@@ -80,9 +80,9 @@ std::string cases_of(const RunAnswer& run, Counts& counts) {
     const std::string why = run.error     ? fmt::format("{}: {}", word(run.error->code), run.error->message)
                             : run.verdict ? run.verdict->verdict.summary
                                           : "there is no verdict: the run is " + run.status;
-    const bool judged = run.verdict.has_value();
-    ++(judged ? counts.skipped : counts.errors);
-    return case_of(run, "verdict", fmt::format("<{} message=\"{}\"/>", judged ? "skipped" : "error", cleaned(why)));
+    const bool skipped = run.verdict.has_value() || run.let_pass;
+    ++(skipped ? counts.skipped : counts.errors);
+    return case_of(run, "verdict", fmt::format("<{} message=\"{}\"/>", skipped ? "skipped" : "error", cleaned(why)));
   }
   for (const gate::RuleResult& rule : run.verdict->verdict.rules) {
     ++counts.tests;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "server/wire/json.hpp"
 
 namespace traceweir::wire {
@@ -152,6 +155,12 @@ Result<RunAnswer> run_of(const Json& json) {
   run.verdict = std::move(verdict);
   if (in.error()) return tl::unexpected(*in.error());
   return run;
+}
+
+bool is_away(const Error& error) {
+  constexpr ErrorCode codes[] = {ErrorCode::unreachable, ErrorCode::queue_full,      ErrorCode::store_unavailable,
+                                 ErrorCode::disk_full,   ErrorCode::request_timeout, ErrorCode::internal};
+  return std::find(std::begin(codes), std::end(codes), error.code) != std::end(codes);
 }
 
 Result<RunAnswer> run_from_json(std::string_view text) {

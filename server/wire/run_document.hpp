@@ -77,10 +77,14 @@ struct RunAnswer {
   bool superseded = false;
   std::optional<VerdictDocument> verdict;
   std::optional<Error> error;
+  bool let_pass = false;  ///< whoever asked goes on in spite of the error
   std::optional<RunRanks> ranks;
   std::vector<std::string> warnings;
   std::string self, html;
 };
+/// Whether the error says nothing about the run: the service, or the way to it, was at fault, and there is no verdict.
+bool is_away(const Error& error);
+
 /// Errors: bad_body, naming the key.
 Result<RunAnswer> run_from_json(std::string_view text);
 /// The same of a parsed document. Errors: bad_body, naming the key.

@@ -150,17 +150,18 @@ std::string ranks_sentence(const RunRanks& ranks) {
 }
 
 std::string state_of(const RunAnswer& run) {
-  if (run.error) return "rejected";
+  if (run.error) return is_away(*run.error) ? "no verdict" : "rejected";
   return run.verdict ? headline_of(run.verdict->verdict) : run.status;
 }
 
 std::string_view sign_of(const RunAnswer& run) {
-  if (run.error) return sign_of(std::string_view("fail"));
+  if (run.error) return sign_of(std::string_view(is_away(*run.error) ? "warn" : "fail"));
   return sign_of(run.verdict ? gate::word(run.verdict->verdict.outcome) : std::string_view("?"));
 }
 
 std::string link_to(const RunAnswer& run, std::string_view address) {
   const std::string id = text_of(run.id, 64);
+  if (id.empty()) return {};
   if (address.empty() || run.html.empty() || run.html.find_first_of(" ()<>\"") != std::string::npos) return "run " + id;
   return fmt::format("[run {}]({}{})", id, address, run.html);
 }
@@ -182,7 +183,15 @@ std::string foot_of(const RunAnswer& run, std::string_view address) {
       if (origin.word == run.verdict->policy_source) foot += fmt::format(" · {} policy", origin.text);
     if (run.verdict->mode == "observe") foot += " · the project only observes: nothing fails";
   }
-  return fmt::format("\n<sub>{} · {}</sub>\n", foot, link_to(run, address));
+  const std::string link = link_to(run, address);
+  return fmt::format("\n<sub>{}{}{}</sub>\n", foot, link.empty() ? "" : " · ", link);
+}
+
+void add_error(Page& page, const RunAnswer& run) {
+  page.add(fmt::format("**{}: {}**\n", word(run.error->code), text_of(run.error->message)));
+  if (!is_away(*run.error)) return;
+  page.add("\nNothing was judged: this says nothing about the commit.");
+  page.add(run.let_pass ? " The job goes on without a verdict, as it was told to.\n" : "\n");
 }
 
 /// Everything but the marker and the foot.
@@ -192,7 +201,7 @@ std::string section_of(const RunAnswer& run, std::size_t bytes_max) {
                        text_of(run.project, 128), text_of(run.workload, 128)));
   for (const std::string& warning : run.warnings) page.add(fmt::format("> {}\n\n", text_of(warning)));
   if (run.error)
-    page.add(fmt::format("**{}: {}**\n", word(run.error->code), text_of(run.error->message)));
+    add_error(page, run);
   else if (run.verdict)
     add_verdict(page, run.verdict->verdict);
   else

@@ -149,11 +149,14 @@ class Gate(unittest.TestCase):
         gate = [file, "--workload", "confirm", "--branch", "feature", "--policy", policy]
         file.write_bytes(self.slow.read_bytes())
         self.answer(*gate, "--commit", sha(20), code=3)
-        again = f"echo said; echo $TRACEWEIR_CONFIRMATION >> {log}; cat {self.good} > {file}"
+        seen = self.folder / "again.environment"
+        again = f"echo said; env > {seen}; echo $TRACEWEIR_CONFIRMATION >> {log}; cat {self.good} > {file}"
         cleared = self.gate(*gate, "--commit", sha(21), "--confirm-with", again)
         self.assertEqual(cleared.returncode, 0, cleared.stderr + cleared.stdout)
         self.assertEqual(log.read_text(), "2\n")
         self.assertNotIn("said", cleared.stdout)
+        self.assertIn("PATH=", seen.read_text())
+        self.assertNotIn(self.token, seen.read_text(), "the code under test saw the token")
         self.assertEqual(len(self.runs_of(sha(21), "confirm")), 2)
         file.write_bytes(self.slow.read_bytes())
         broken = self.folder / "slower.json"
@@ -196,13 +199,23 @@ class Gate(unittest.TestCase):
 
     def test_without_a_verdict_something_is_left_behind_too(self):
         markdown, junit = self.folder / "none.md", self.folder / "none.xml"
-        away = {"TRACEWEIR_URL": f"http://127.0.0.1:{free_port()}", "TRACEWEIR_RETRY_TIME_MAX": "0"}
+        output = self.folder / "none.output"
+        away = {"TRACEWEIR_URL": f"http://127.0.0.1:{free_port()}", "TRACEWEIR_RETRY_TIME_MAX": "0", "GITHUB_OUTPUT": str(output)}
         for more, code in (([], 4), (["--on-unreachable", "pass"], 0)):
             done = self.gate(self.good, "--markdown", markdown, "--junit", junit, *more, **away | self.github(sha(31), 506))
             self.assertEqual(done.returncode, code)
-            self.assertIn("unreachable", markdown.read_text())
-            self.assertEqual(ElementTree.fromstring(junit.read_text()).get("errors"), "1")
-            self.assertIn("::error title=", done.stdout)
+            text = markdown.read_text()
+            self.assertIn("unreachable", text)
+            self.assertIn("⚠️ Traceweir: no verdict", text)
+            self.assertNotIn("rejected", text)
+            self.assertNotRegex(text, r"run ?</sub>|· *</sub>|\]\(")
+            self.assertEqual("goes on" in text, code == 0)
+            suites = ElementTree.fromstring(junit.read_text())
+            self.assertEqual((suites.get("errors"), suites.get("skipped")), ("1", "0") if code else ("0", "1"))
+            self.assertIn("::error title=" if code else "::warning title=", done.stdout)
+            self.assertNotIn("::warning title=" if code else "::error title=", done.stdout)
+            outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
+            self.assertEqual((outputs["outcome"], outputs["exit-code"]), ("unreachable", str(code)))
         done = self.gate(self.good, "--markdown", "/nowhere/x.md", "--commit", sha(31))
         self.assertEqual(done.returncode, 2)
         self.assertIn("--markdown", done.stderr)
@@ -212,6 +225,8 @@ class Gate(unittest.TestCase):
         self.assertIn("TRACEWEIR_COMIT is read by nobody; did you mean TRACEWEIR_COMMIT?", done.stderr)
         self.assertIn("TRACEWEIR_SOMETHING is read by nobody\n", done.stderr)
         self.assertNotIn("TRACEWEIR_RETRY_TIME_MAX", done.stderr)
+        explained = self.gate("--explain-ci", "--commit", sha(32), TRACEWEIR_COMIT="x")
+        self.assertIn("TRACEWEIR_COMIT is read by nobody; did you mean TRACEWEIR_COMMIT?", explained.stderr)
 
     def certificate(self):
         key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
@@ -308,8 +323,28 @@ class Changes(unittest.TestCase):
         self.assertTrue(answer["fork"])
         self.assertEqual(answer["branch"], "eve:loosened")
         self.assertNotEqual(answer["verdict"]["policy_source"], "sent")
+        self.assertIn("forks never bring their own", " ".join(answer["verdict"]["notes"]))
         self.assertEqual(self.history(), before)
         self.assertEqual(self.pull_request("eve")[0].returncode, 1, "the built-in policy judges")
+
+    def test_the_change_that_adds_the_first_policy_says_whose_measurements_these_are(self):
+        folder = self.folder / "bootstrap"
+        bare = Repository(folder)
+        git(bare.origin, "checkout", "-q", "-b", "adopt", "main")
+        policy = 'version = 1\nproject = "demo"\nworkload = "adopted"\n[rules."gpu.utilization"]\nmin = "1%"\n'
+        head = bare.commit("adopt", **{".traceweir.toml": policy})
+        git(bare.origin, "checkout", "-q", "main")
+        work = bare.clone(folder / "work", head)
+        event = event_file(folder, {"pull_request": {"number": 4, "head": {"sha": head, "ref": "adopt", "repo": {
+            "full_name": "acme/llama", "owner": {"login": "acme"}}}, "base": {"ref": "main"}}, "repository": {"full_name": "acme/llama"}})
+        environment = {key: value for key, value in self.env.items() if key != "TRACEWEIR_PROJECT"}
+        done = run("traceweir", "gate", self.good, "--json", cwd=work, env=environment | {
+            "GITHUB_RUN_ID": str(next(self.numbers)), "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_SHA": head, "GITHUB_REF": "refs/pull/4/merge", "GITHUB_BASE_REF": "main"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["project"], answer["workload"]), ("demo", "adopted"))
+        self.assertEqual(answer["verdict"]["policy_source"], "built_in", "a change brought its own rules")
 
     def history(self):
         path = "/api/v1/projects/demo/history?metric=gpu.utilization&branch=main&workload=w"

@@ -127,6 +127,7 @@ class GitHub(unittest.TestCase):
         self.assertEqual(head_now, self.team.git("rev-parse", "main"), "the second stage checked the fork out")
         (run,) = self.team.runs(commit=head)
         self.assertEqual((run["fork"], run["pr"], run["branch"]), (True, 31, "stranger:theirs"))
+        self.assertIn("forks never bring their own", " ".join(run["verdict"]["notes"]), "whose policy judged is not said")
         self.assertEqual((self.forge.checks[-1]["head_sha"], self.forge.checks[-1]["conclusion"]), (head, "success"))
         self.assertEqual(len([one for one in self.forge.comments if one["issue"] == 31]), 1)
         self.assertEqual(self.forge.refused, [])
