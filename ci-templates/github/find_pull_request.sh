@@ -15,6 +15,9 @@ base=$(jq -r --arg sha "$commit" 'map(select(.head.sha == $sha)) | .[0].base.ref
   echo '::notice title=traceweir::no open pull request has this commit any more: nothing to judge'
   exit 0
 }
+# The checkout keeps no credentials (persist-credentials: false), and a private repository wants some. By variables, not by arguments.
+GIT_CONFIG_VALUE_0="Authorization: Basic $(printf 'x-access-token:%s' "$GITHUB_TOKEN" | base64 -w 0)"
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0="http.${GITHUB_SERVER_URL:-https://github.com}/.extraheader" GIT_CONFIG_VALUE_0
 git check-ref-format --branch "$base" >/dev/null
 git fetch -q --no-tags origin "+refs/pull/$number/head:refs/traceweir/pull/$number" "+refs/heads/$base:refs/remotes/origin/$base"
 printf 'number=%s\nbase=%s\n' "$number" "$base" >>"$GITHUB_OUTPUT"

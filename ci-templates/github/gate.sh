@@ -29,9 +29,7 @@ done <<<"$TRACE_FILES"
   exit 0
 }
 
-out=${RUNNER_TEMP:-/tmp}/traceweir
-mkdir -p "$out"
-rm -f "$out"/*
+out=$(mktemp -d "${RUNNER_TEMP:-/tmp}/traceweir-XXXXXX")
 status=0
 # The client writes the output `outcome` by itself.
 traceweir gate "${files[@]}" "${arguments[@]}" --markdown "$out/verdict.md" --junit "$out/verdict.xml" --json >"$out/run.json" ||
