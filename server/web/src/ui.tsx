@@ -72,7 +72,7 @@ export function ProblemBox({ problem, again, what }: { problem: Problem; again?:
   return (
     <div class="problem" role="alert">
       <p class="empty-title">{problem.status === 404 ? `There is no such ${what}` : problem.title}</p>
-      <p>{problem.detail}</p>
+      {!(problem.status === 404 && /^there is no such/i.test(problem.detail)) && <p>{problem.detail}</p>}
       {problem.status === 404 && <p>The address may be mistyped, or it was deleted. <a href="/">All projects</a></p>}
       {again && problem.status !== 404 && <button type="button" class="button" onClick={again}>Try again</button>}
     </div>
@@ -92,7 +92,8 @@ export function TokenPanel({ problem }: { problem?: Problem }) {
   )
 }
 
-export function TokenForm({ onDone }: { onDone?: () => void }) {
+/// `beside`: it stands under a form that has the page's main button already.
+export function TokenForm({ onDone, beside }: { onDone?: () => void; beside?: boolean }) {
   const [value, setValue] = useState('')
   const id = useId()
   const submit = (event: Event) => {
@@ -105,7 +106,7 @@ export function TokenForm({ onDone }: { onDone?: () => void }) {
     <form class="token-form" onSubmit={submit}>
       <label for={id}>Token</label>
       <input id={id} type="password" autocomplete="off" spellcheck={false} placeholder="twr_…" value={value} onInput={(event) => setValue(event.currentTarget.value)} />
-      <button class="button primary">Use it</button>
+      <button class={beside ? 'button' : 'button primary'}>Use it</button>
       {token() !== null && <button type="button" class="button" onClick={() => { setToken(null); onDone?.() }}>Forget the one in use</button>}
       <p class="hint">It stays in this browser tab until you close it, and is sent to this service only.</p>
     </form>

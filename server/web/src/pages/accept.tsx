@@ -49,7 +49,7 @@ export function AcceptDialog({ run, onClose, onDone }: { run: Run; onClose: () =
           <button class="button primary" disabled={busy || reason.trim() === '' || (broken.length > 0 && metrics.length === 0)}>Accept</button>
         </div>
       </form>
-      {problem && (problem.status === 401 || problem.status === 403) && <TokenForm onDone={() => setProblem(null)} />}
+      {problem && (problem.status === 401 || problem.status === 403) && <TokenForm beside onDone={() => setProblem(null)} />}
     </Dialog>
   )
 }
