@@ -1,6 +1,6 @@
 // What is drawn on the canvas over the lines: outcomes as shapes, limits, changes of the level.
 import type uPlot from 'uplot'
-import { flag, outcomeWords } from './series'
+import { flag } from './series'
 import type { Layout } from './layout'
 
 export interface Colors {
@@ -48,29 +48,30 @@ function dot(c: Context, x: number, y: number, r: number) {
 
 type Shape = (c: Context, x: number, y: number, r: number) => void
 const shapes: Record<string, readonly [Shape, keyof Colors, number]> = {
-  pass: [dot, 'pass', 2.4],
+  pass: [dot, 'pass', 3],
   warn: [triangle, 'warn', 4.4],
   inconclusive: [diamond, 'inconclusive', 3.6],
   fail: [square, 'fail', 4.4],
+  held: [square, 'text', 3.2],
 }
 
 /// More points than this stand too close for a dot on each that is fine; the others are always marked.
 const dotsMax = 300
 
-function shapesOf(u: uPlot, layout: Layout, low: number, high: number) {
+function shapesOf(u: uPlot, layout: Layout, limit: number | null, low: number, high: number) {
   const paths = new Map<string, [Shape, number, number, number][]>()
   const ratio = devicePixelRatio
   for (let slot = low; slot <= high; slot++) {
     const lane = layout.lanes[layout.laneAt[slot]!]!
     const { columns } = lane.series
     const point = lane.pointAt[slot]!
-    const word = outcomeWords[columns.outcome[point]!] ?? 'pass'
+    const word = lane.series.markAt(point, limit) ?? 'pass'
     const accepted = (columns.flags[point]! & flag.accepted) !== 0
     if (word === 'pass' && !accepted && high - low > dotsMax) continue
     const [shape, color, radius] = shapes[word]!
     const x = u.valToPos(slot, 'x', true)
     const y = u.valToPos(columns.value[point]!, 'y', true)
-    const hollow = (columns.flags[point]! & flag.superseded) !== 0
+    const hollow = word === 'held' || (columns.flags[point]! & flag.superseded) !== 0
     const list = (key: string) => paths.get(key) ?? (paths.set(key, []), paths.get(key)!)
     list(`${color} ${hollow ? 'hollow' : 'solid'}`).push([shape, x, y, radius * ratio])
     if (accepted) list('accent ring').push([dot, x, y, 7 * ratio])
@@ -78,13 +79,13 @@ function shapesOf(u: uPlot, layout: Layout, low: number, high: number) {
   return paths
 }
 
-export function drawMarks(u: uPlot, layout: Layout, colors: Colors) {
+export function drawMarks(u: uPlot, layout: Layout, limit: number | null, colors: Colors) {
   const c = u.ctx
   const low = Math.max(0, Math.ceil(u.scales.x!.min ?? 0))
   const high = Math.min(layout.slots - 1, Math.floor(u.scales.x!.max ?? 0))
   c.save()
   clip(u)
-  for (const [key, marks] of shapesOf(u, layout, low, high)) {
+  for (const [key, marks] of shapesOf(u, layout, limit, low, high)) {
     const [name, kind] = key.split(' ') as [keyof Colors, string]
     c.beginPath()
     for (const [shape, x, y, radius] of marks) shape(c, x, y, radius)

@@ -72,6 +72,10 @@ const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'sho
 export const formatDateTime = (ms: number) => (Number.isFinite(ms) ? dateTime.format(ms) : '–')
 export const formatDay = (ms: number, withYear: boolean) => (Number.isFinite(ms) ? (withYear ? dayOfYear : day).format(ms) : '')
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+/// The hour of a day that is known.
+export const formatClock = (ms: number) => (Number.isFinite(ms) ? clock.format(ms) : '')
+
 export function formatAgo(ms: number, now = Date.now()): string {
   const seconds = (now - ms) / 1000
   const spans: readonly (readonly [number, number, string])[] = [[60, 1, 'second'], [3600, 60, 'minute'], [86400, 3600, 'hour'], [86400 * 60, 86400, 'day']]

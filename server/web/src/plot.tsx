@@ -1,7 +1,7 @@
 // One metric over commits on a canvas: lines, band, marks; hover, keyboard, zoom. What is under the pointer is told in words.
 import uPlot from 'uplot'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { formatAgo, formatDateTime, formatDay, formatDelta, formatRelative, formatValue, scaleFor, shortSha } from './format'
+import { formatAgo, formatClock, formatDateTime, formatDay, formatDelta, formatRelative, formatValue, scaleFor, shortSha } from './format'
 import { colorsOf, drawChanges, drawLevels, drawLimit, drawMarks, type Change, type Colors, type Level } from './draw'
 import { spotAt, type Layout, type Spot } from './layout'
 import { flag, outcomeWords } from './series'
@@ -91,9 +91,14 @@ function rangeOf(data: uPlot.AlignedData, view: View, axis: Axis, ratio: boolean
 
 function axesOf(layout: Layout, unit: string, colors: Colors): uPlot.Axis[] {
   const font = '12px system-ui, sans-serif'
+  const timeAt = (slot: number) => {
+    const spot = spotAt(layout, slot)
+    return spot ? spot.lane.series.time(spot.point) : NaN
+  }
+  const oneDay = formatDay(timeAt(0), true) === formatDay(timeAt(layout.slots - 1), true)
   const day = (slot: number) => {
     const spot = Number.isInteger(slot) ? spotAt(layout, slot) : null
-    return spot ? formatDay(spot.lane.series.time(spot.point), layout.slots > 300) : ''
+    return spot ? (oneDay ? formatClock : (ms: number) => formatDay(ms, layout.slots > 300))(spot.lane.series.time(spot.point)) : ''
   }
   const common = { stroke: colors.text, font, ticks: { show: false } }
   return [
@@ -146,7 +151,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
       bind: { dblclick: () => () => null }, // a click opens a run; the brush and Escape show all again
     },
     hooks: {
-      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, colors) }],
+      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, limit?.value ?? null, colors) }],
       setCursor: [(u) => onHover(u.cursor.left! >= 0 ? (u.cursor.idx ?? null) : null)],
       setSelect: [(u) => {
         if (u.select.width < 6) return
@@ -167,7 +172,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
 }
 
 /// What is known of one point, in words.
-function Tip({ spot, unit }: { spot: Spot; unit: string }) {
+function Tip({ spot, unit, limit }: { spot: Spot; unit: string; limit: number | null }) {
   const { series } = spot.lane
   const { columns } = series
   const value = columns.value[spot.point]!
@@ -176,10 +181,12 @@ function Tip({ spot, unit }: { spot: Spot; unit: string }) {
   const subject = series.text('subject', spot.point)
   const author = series.text('author', spot.point)
   const delta = value - level
+  const held = series.markAt(spot.point, limit) === 'held'
   return (
     <>
       <div class="tip-head"><strong>{formatValue(value, unit)}</strong>{outcome && <OutcomeBadge outcome={outcome} />}{series.has(spot.point, flag.accepted) && <span class="badge accepted">Accepted</span>}</div>
       {Number.isFinite(level) && <div class="tip-delta">{formatDelta(delta, unit)}{unit !== 'ratio' && level !== 0 ? ` (${formatRelative(delta / level)})` : ''} against {formatValue(level, unit)}</div>}
+      {held && <div class="tip-delta">This metric held; the verdict is of the whole run.</div>}
       {subject && <div class="tip-subject">{subject}</div>}
       <div class="tip-meta"><code>{shortSha(series.text('commit', spot.point))}</code> {spot.lane.branch}{author ? ` · ${author}` : ''}</div>
       <div class="tip-meta">{formatDateTime(series.time(spot.point))} · {formatAgo(series.time(spot.point))}{series.has(spot.point, flag.superseded) ? ' · superseded' : ''}</div>
@@ -244,7 +251,7 @@ export function Plot(props: PlotOptions) {
     <div class="plot" role="group" tabIndex={0} aria-label={`${props.label}. Arrow keys move over the runs, Enter opens one, Escape shows all.`} onKeyDown={onKey}
       onFocus={() => setHere(true)} onBlur={() => setHere(false)} onMouseEnter={() => setHere(true)} onMouseLeave={() => setHere(false)}>
       <div class="plot-canvas" ref={root} />
-      {shown && <div class={`tip ${side}`} style={{ left: `${left}px` }}><Tip spot={shown} unit={unit} /></div>}
+      {shown && <div class={`tip ${side}`} style={{ left: `${left}px` }}><Tip spot={shown} unit={unit} limit={props.limit?.value ?? null} /></div>}
       <div class="visually-hidden" aria-live="polite">{shown ? spotText(shown, unit) : ''}</div>
     </div>
   )

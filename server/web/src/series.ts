@@ -1,5 +1,5 @@
 // A metric over commits, in columns: ten thousand points cost no ten thousand objects. Made by the worker.
-import { authorization, onToken, Problem, unreachable, type Better } from './api'
+import { authorization, onToken, Problem, unreachable, type Better, type Outcome } from './api'
 
 export interface ChangePoint {
   run: string; commit: string; previous_commit?: string | null; environment?: string; before: number; after: number
@@ -24,6 +24,8 @@ export interface Columns {
 }
 
 export const outcomeWords = [null, 'pass', 'warn', 'inconclusive', 'fail'] as const
+/// What a point is drawn as: the run's outcome, or that this metric held where the run as a whole did not pass.
+export type Mark = Outcome | 'held'
 export const flag = { superseded: 1, accepted: 2, inBaseline: 4 } as const
 export const separator = '\u0001'
 
@@ -90,6 +92,25 @@ export class Series {
   time(index: number): number {
     const committed = this.columns.committed[index]!
     return Number.isFinite(committed) ? committed : this.columns.uploaded[index]!
+  }
+
+  /// How this metric itself did in a run, which the run's outcome does not tell: another metric may have broken it.
+  /// `held`: inside the band of its baseline or better, and not over `limit`. Without both the run's outcome stands.
+  markAt(index: number, limit: number | null = null): Mark | null {
+    const { better, value, low, high, outcome } = this.columns
+    const word = outcomeWords[outcome[index]!] ?? null
+    if (word === null || word === 'pass' || better === 'none') return word
+    const worse = (bound: number) => (better === 'higher' ? value[index]! < bound : value[index]! > bound)
+    const edge = better === 'higher' ? low[index]! : high[index]!
+    return Number.isFinite(edge) && !worse(edge) && !(limit !== null && worse(limit)) ? 'held' : word
+  }
+
+  /// A value's difference to its level, judged: nothing inside the band is worse or improved.
+  toneAt(index: number): 'worse' | 'improved' | 'neutral' {
+    const { better, value, low, high } = this.columns
+    const [below, above] = [value[index]! < low[index]!, value[index]! > high[index]!]
+    if (better === 'none' || (!below && !above)) return 'neutral'
+    return below === (better === 'higher') ? 'worse' : 'improved'
   }
 
   has(index: number, bit: number): boolean {

@@ -110,7 +110,8 @@ function Marks() {
   return (
     <ul class="legend marks" aria-label="Marks in the plots">
       <li><span class="mark pass" />Pass</li><li><span class="mark warn" />Warning</li><li><span class="mark fail" />Fail</li><li><span class="mark inconclusive" />Inconclusive</li>
-      <li><span class="mark ring" />Accepted</li><li><span class="mark band" />Judged as unchanged</li><li><span class="mark change" />Level changed</li><li><span class="mark limit" />Limit</li>
+      <li><span class="mark held" />Held, the run did not pass</li>
+      <li><span class="mark ring" />Accepted</li><li><span class="mark band" />Judged as unchanged</li><li><span class="mark level" />Level since the last change</li><li><span class="mark change" />Level changed</li><li><span class="mark limit" />Limit</li>
     </ul>
   )
 }
@@ -181,7 +182,7 @@ function History({ project, runs }: { project: string; runs: Run[] }) {
         <Marks />
         <Choice label="Show as" value={shared.table ? 'table' : 'plot'} options={[['plot', 'Plots'], ['table', 'Tables']]} onChange={(value) => setQuery({ view: value === 'plot' ? null : value })} />
       </div>
-      <div class={`plots${metrics.length === 1 ? ' single' : ''}`}>{metrics.map((metric) => <MetricCard key={metric} {...shared} metric={metric} />)}</div>
+      <div class={`plots${metrics.length === 1 ? ' single' : ''}${shared.table ? ' tables' : ''}`}>{metrics.map((metric) => <MetricCard key={metric} {...shared} metric={metric} />)}</div>
       <Section title="Latest runs" hint={`${plural(listed.length, 'run')} of ${known.workload} on ${[known.branch, ...overlay].join(', ')}`}>
         <RunTable project={project} runs={listed} most={10} />
       </Section>

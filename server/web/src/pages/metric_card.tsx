@@ -7,7 +7,7 @@ import { useLoad } from '../load'
 import { Plot, type Limit, type View } from '../plot'
 import { runHref } from '../router'
 import { getSeries, flag, outcomeWords, type ChangePoint, type Series } from '../series'
-import { betterName, isWorse, metricName } from '../words'
+import { betterName, isWorse, metricName, outcomeNames } from '../words'
 import { Empty, Loading, OutcomeBadge, ProblemBox, Table } from '../ui'
 import type { Change, Level } from '../draw'
 import { historyPath, saveCsv, type Shared } from './history'
@@ -84,15 +84,14 @@ function useSeen(): [preact.RefObject<HTMLDivElement>, boolean] {
 function Now({ series }: { series: Series }) {
   const last = series.count - 1
   if (last < 0) return null
-  const { unit, better } = series.columns
+  const { unit } = series.columns
   const value = series.columns.value[last]!
   const level = series.columns.level[last]!
   const delta = value - level
-  const worse = isWorse(delta, better)
   return (
     <div class="now">
       <span class="now-value">{formatValue(value, unit)}</span>
-      {Number.isFinite(level) && <span class={`delta ${worse === null ? 'neutral' : worse ? 'worse' : 'improved'}`}>{unit === 'ratio' || level === 0 ? formatDelta(delta, unit) : formatRelative(delta / level)}</span>}
+      {Number.isFinite(level) && <span class={`delta ${series.toneAt(last)}`}>{unit === 'ratio' || level === 0 ? formatDelta(delta, unit) : formatRelative(delta / level)}</span>}
     </div>
   )
 }
@@ -122,20 +121,21 @@ function Changes({ series, project }: { series: Series; project: string }) {
   )
 }
 
-function SeriesTable({ layout, view, unit, project, metric }: { layout: Layout; view: View; unit: string; project: string; metric: string }) {
+function SeriesTable({ layout, view, unit, project, metric, limit }: { layout: Layout; view: View; unit: string; project: string; metric: string; limit: Limit | null }) {
   const spots: Spot[] = []
   for (let slot = view.high; slot >= view.low; slot--) {
     const spot = spotAt(layout, slot)
     if (spot) spots.push(spot)
   }
   return (
-    <Table<Spot> caption={`${metricName(metric)} by commit, newest first`} rows={spots} most={12} columns={[
+    <Table<Spot> caption={`${metricName(metric)} by commit, newest first`} rows={spots} most={12} stack columns={[
       { head: 'Commit', cell: ({ lane, point }) => <a href={runHref(project, lane.series.text('run', point))}><code>{shortSha(lane.series.text('commit', point))}</code></a> },
       { head: 'Value', number: true, cell: ({ lane, point }) => formatValue(lane.series.columns.value[point], unit) },
-      { head: 'Against its baseline', number: true, cell: ({ lane, point }) => formatDelta(lane.series.columns.value[point]! - lane.series.columns.level[point]!, unit) },
+      { head: 'Against its baseline', number: true, cell: ({ lane, point }) => <span class={`delta ${lane.series.toneAt(point)}`}>{formatDelta(lane.series.columns.value[point]! - lane.series.columns.level[point]!, unit)}</span> },
       { head: 'Outcome', cell: ({ lane, point }) => {
         const word = outcomeWords[lane.series.columns.outcome[point]!]
-        return <>{word ? <OutcomeBadge outcome={word} /> : '–'}{lane.series.has(point, flag.accepted) && ' accepted'}</>
+        const held = lane.series.markAt(point, limit?.value ?? null) === 'held'
+        return <>{held ? <span class="badge none" title={`This metric held; the run as a whole: ${outcomeNames[word!]}`}>Held; run: {outcomeNames[word!]}</span> : word ? <OutcomeBadge outcome={word} /> : '–'}{lane.series.has(point, flag.accepted) && ' accepted'}</>
       } },
       { head: 'When', cell: ({ lane, point }) => <span class="nowrap">{formatDateTime(lane.series.time(point))}</span> },
       { head: 'Subject', class: 'subject', cell: ({ lane, point }) => lane.series.text('subject', point) },
@@ -154,7 +154,7 @@ function Body(props: CardProps & { layout: Layout; main: Series }) {
   return (
     <>
       {props.table
-        ? <SeriesTable layout={layout} view={view} unit={main.columns.unit} project={props.project} metric={metric} />
+        ? <SeriesTable layout={layout} view={view} unit={main.columns.unit} project={props.project} metric={metric} limit={limit} />
         : <Plot layout={layout} view={view} axis={props.axis} changes={changes} levels={levels} limit={limit} label={`${metricName(metric)} over ${plural(layout.slots, 'run')}`}
             onZoom={zoomBy(props, layout)} onOpen={(spot) => props.onOpen(spot.lane.series.text('run', spot.point))} />}
       {layout.lanes.length > 1 && !props.table && <LaneLegend layout={layout} />}
