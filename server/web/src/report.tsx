@@ -8,22 +8,63 @@ import { Section, Select, Table } from './ui'
 
 const severities: Record<string, readonly [string, string]> = { data_loss: ['Data lost', 'fail'], warning: ['Warning', 'warn'], info: ['Note', 'none'] }
 
-function evidenceText(value: unknown): string {
+/// The unit of a piece of evidence is the end of its name.
+const evidenceUnits: readonly (readonly [RegExp, string])[] = [[/(^|_)ns$/, 'ns'], [/(^|_)(ratio|share)$/, 'ratio'], [/(^|_)bytes$/, 'bytes'], [/(^|_)celsius$/, '°C']]
+const evidenceUnit = (key: string) => evidenceUnits.find(([end]) => end.test(key)) ?? null
+const evidenceName = (key: string) => {
+  const unit = evidenceUnit(key)
+  return (unit ? key.replace(unit[0], '') : key.replace(/_count$/, '')).replace(/_/g, ' ') || key
+}
+
+function evidenceText(value: unknown, key: string): string {
+  const unit = evidenceUnit(key)
+  if (typeof value === 'number' && unit) return formatValue(value, unit[1])
   if (typeof value === 'number') return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)))
   if (typeof value === 'string') return value
   return JSON.stringify(value)
 }
 
 interface FoundAt extends Finding {
-  where: string
+  ranks: number[] // empty: of the run
+  all: Record<string, unknown>[] // the evidence of each
+}
+
+/// The same finding of several ranks is one.
+function groupedFindings(report: Report): FoundAt[] {
+  const found = new Map<string, FoundAt>()
+  const take = (finding: Finding, rank: number | null) => {
+    const key = JSON.stringify([rank === null, finding.severity, finding.code, finding.advice])
+    const known = found.get(key)
+    if (known) {
+      known.count += finding.count
+      known.all.push(finding.evidence)
+      if (rank !== null && !known.ranks.includes(rank)) known.ranks.push(rank)
+    } else found.set(key, { ...finding, ranks: rank === null ? [] : [rank], all: [finding.evidence] })
+  }
+  report.run.findings.forEach((finding) => take(finding, null))
+  report.ranks.forEach((rank) => rank.findings.forEach((finding) => take(finding, rank.rank)))
+  return [...found.values()]
+}
+
+function whereText(ranks: readonly number[], all: number): string {
+  if (all < 2) return ''
+  if (ranks.length === 0) return 'run'
+  if (ranks.length === all) return `all ${all} ranks`
+  return ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${ranks.slice(0, 16).join(', ')}${ranks.length > 16 ? ` and ${ranks.length - 16} more` : ''}`
+}
+
+/// One value, or from the least to the most of several ranks.
+function evidenceOf(all: readonly Record<string, unknown>[], key: string): string {
+  const values = all.map((evidence) => evidence[key]).filter((value) => value !== undefined)
+  if (values.every((value): value is number => typeof value === 'number')) {
+    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => evidenceText(value, key))
+    return low === high ? low! : `${low} – ${high}`
+  }
+  return [...new Set(values.map((value) => evidenceText(value, key)))].join(', ')
 }
 
 export function Findings({ report }: { report: Report }) {
-  const several = report.ranks.length > 1
-  const all: FoundAt[] = [
-    ...report.run.findings.map((finding) => ({ ...finding, where: 'run' })),
-    ...report.ranks.flatMap((rank) => rank.findings.map((finding) => ({ ...finding, where: several ? `rank ${rank.rank}` : '' }))),
-  ]
+  const all = groupedFindings(report)
   const order = ['data_loss', 'warning', 'info']
   all.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
   if (all.length === 0) return <p class="hint">Nothing was found: neither in the data nor in how the job uses its GPUs.</p>
@@ -31,16 +72,18 @@ export function Findings({ report }: { report: Report }) {
     <ul class="findings">
       {all.map((finding) => {
         const [name, kind] = severities[finding.severity] ?? [finding.severity, 'none']
+        const where = whereText(finding.ranks, report.ranks.length)
+        const keys = [...new Set(finding.all.flatMap((evidence) => Object.keys(evidence)))]
         return (
           <li class={kind}>
             <div class="finding-head">
               <span class={`badge ${kind}`}>{name}</span> <code>{finding.code}</code>
-              {finding.where && <span class="muted">{finding.where}</span>}
+              {where && <span class="muted">{where}</span>}
               {finding.count > 1 && <span class="muted">{formatCount(finding.count)}×</span>}
             </div>
             <p>{finding.advice}</p>
-            {Object.keys(finding.evidence).length > 0 && (
-              <dl class="evidence">{Object.entries(finding.evidence).map(([key, value]) => <div><dt>{key.replace(/_/g, ' ')}</dt><dd>{evidenceText(value)}</dd></div>)}</dl>
+            {keys.length > 0 && (
+              <dl class="evidence">{keys.map((key) => <div><dt>{evidenceName(key)}</dt><dd>{evidenceOf(finding.all, key)}</dd></div>)}</dl>
             )}
           </li>
         )
@@ -173,10 +216,10 @@ function TimeSection({ report, rank, chooser }: { report: Report; rank: Rank; ch
   const rows = report.ranks.flatMap((item) => item.devices.map((device) => ({ device, name: report.ranks.length > 1 ? `Rank ${item.rank} · GPU ${device.device}` : `GPU ${device.device}` })))
   const used = new Set(rows.flatMap((row) => sharesOf(row.device).map((share) => share.id)))
   return (
-    <Section title="Where the time went" id="time" hint="Every nanosecond of the window belongs to one part: what was exposed, not what ran beside compute.">
+    <Section title="Where the time went" id="time" hint="Every nanosecond of the window belongs to one part: what was exposed, not what ran beside compute." actions={chooser}>
       <Legend parts={[...busyParts, ...idleParts].filter((part) => used.has(part.id))} />
       <div class="devices">{rows.map((row) => <DeviceBar device={row.device} name={row.name} />)}</div>
-      <h3>Step by step {chooser}</h3>
+      <h3>Step by step{report.ranks.length > 1 && <span class="muted"> of rank {rank.rank}</span>}</h3>
       <StepBars rank={rank} />
     </Section>
   )
@@ -194,12 +237,12 @@ export function ReportSections({ report, rank: wanted, onRank }: { report: Repor
     <>
       <Section title="Findings" id="findings" hint="What stands out, and what to try."><Findings report={report} /></Section>
       {rank.window && <TimeSection report={report} rank={rank} chooser={chooser} />}
-      {rank.window && <Section title="Idle time" id="idle" hint={ofRank}><IdleSection rank={rank} /></Section>}
-      <Section title="Collectives" id="collectives" hint={ofRank}><Collectives rank={rank} run={report.run.measurements} /></Section>
-      <Section title="Top kernels" id="kernels" hint={ofRank}><Kernels rank={rank} /></Section>
-      <Section title="Phases" id="phases" hint={ofRank}><Phases rank={rank} /></Section>
+      {rank.window && <Section title="Idle time" id="idle" hint={ofRank} actions={chooser}><IdleSection rank={rank} /></Section>}
+      <Section title="Collectives" id="collectives" hint={ofRank} actions={chooser}><Collectives rank={rank} run={report.run.measurements} /></Section>
+      <Section title="Top kernels" id="kernels" hint={ofRank} actions={chooser}><Kernels rank={rank} /></Section>
+      <Section title="Phases" id="phases" hint={ofRank} actions={chooser}><Phases rank={rank} /></Section>
       <Section title="All measurements" id="measurements" hint="Of the run: the mean over its ranks."><Measurements rows={report.run.measurements} /></Section>
-      <Section title="Environment" id="environment" hint={ofRank}><Environment rank={rank} /></Section>
+      <Section title="Environment" id="environment" hint={ofRank} actions={chooser}><Environment rank={rank} /></Section>
     </>
   )
 }

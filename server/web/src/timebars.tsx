@@ -91,6 +91,7 @@ function StepsPlot({ rows }: { rows: readonly StepParts[] }) {
           )
         })}
       </svg>
+      <div class="steps-ends" aria-hidden="true"><span>{rows[0]!.step.name}</span>{rows.length > 1 && <span>{rows[rows.length - 1]!.step.name}</span>}</div>
     </div>
   )
 }

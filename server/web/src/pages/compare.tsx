@@ -65,11 +65,11 @@ function Numbers({ rows, gated }: { rows: readonly Row[]; gated: ReadonlySet<str
         <Select label="Order" value={order} options={[['change', 'gated first, then by change'], ['name', 'as measured']]} onChange={setOrder} />
       </div>
       <Table<Row> caption="Measurements of both runs" rows={sorted} most={20} rowClass={(row) => (gated.has(row.metric) ? 'gated' : '')} columns={[
-        { head: 'Metric', cell: (row) => <><code>{row.metric}</code>{gated.has(row.metric) && <span class="badge none">gated</span>}</> },
+        { head: 'Metric', class: 'metric', cell: (row) => <><code>{row.metric}</code>{gated.has(row.metric) && <span class="badge none">gated</span>}</> },
         { head: 'Base', number: true, cell: (row) => formatValue(row.base, row.unit) },
         { head: 'Head', number: true, cell: (row) => formatValue(row.head, row.unit) },
         { head: 'Change', number: true, cell: (row) => <span class={`delta ${toneOf(row)}`}>{formatDelta(deltaOf(row), row.unit)}</span> },
-        { head: 'Relative', number: true, cell: (row) => <span class={`delta ${toneOf(row)}`}>{row.base ? formatRelative(ratioOf(row)) : ''}</span> },
+        { head: 'Relative', number: true, class: 'wide-only', cell: (row) => <span class={`delta ${toneOf(row)}`}>{row.base ? formatRelative(ratioOf(row)) : ''}</span> },
       ]} />
     </>
   )
@@ -120,7 +120,7 @@ function Chooser({ project, base, head }: { project: string; base: string; head:
     ...known.map((run): [string, string] => [run.id, name(run)]),
   ]
   return (
-    <div class="toolbar">
+    <div class="toolbar pair">
       <Select label="Base" value={base} options={options(base)} onChange={(value) => setQuery({ base: value })} />
       <Select label="Head" value={head} options={options(head)} onChange={(value) => setQuery({ head: value })} />
       {base && head && <button type="button" class="button small" onClick={() => setQuery({ base: head, head: base })}>Swap</button>}
