@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "analyzer/core/text.hpp"
 #include "cli/natural_order.hpp"
 
 namespace traceweir::cli {
@@ -63,7 +65,22 @@ MeasuredFile* earlier_of(std::vector<MeasuredFile>& earlier, const std::string& 
   return last != nullptr && share_no_table(*last, sums) ? &earlier.back() : nullptr;
 }
 
+bool is_export_of(const fs::path& file, const fs::path& report) {
+  std::error_code error;
+  const fs::path wanted = fs::path(report).replace_extension(".sqlite");
+  return file.filename() == wanted.filename() && fs::equivalent(file, wanted, error);
+}
+
 }  // namespace
+
+bool is_measured_twice(const std::string& file, const std::vector<std::string>& files) {
+  const std::string kind = fs::path(file).extension();
+  if (kind != ".nsys-rep" && kind != ".qdrep") return false;
+  const bool twice =
+      std::any_of(files.begin(), files.end(), [&](const std::string& other) { return is_export_of(other, file); });
+  if (twice) fmt::print(stderr, "traceweir: {} is passed over: its export is there\n", clean_text(file));
+  return twice;
+}
 
 Result<std::vector<FoundFile>> files_of(const std::vector<std::string>& paths) {
   std::vector<FoundFile> files;
@@ -76,6 +93,9 @@ Result<std::vector<FoundFile>> files_of(const std::vector<std::string>& paths) {
     TRACEWEIR_TRY(found, files_in(path));
     files.insert(files.end(), found.begin(), found.end());
   }
+  std::vector<std::string> names;
+  for (const FoundFile& file : files) names.push_back(file.path);
+  std::erase_if(files, [&](const FoundFile& file) { return is_measured_twice(file.path, names); });
   return files;
 }
 

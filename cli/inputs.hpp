@@ -17,8 +17,12 @@ struct FoundFile {
   enum class How { named, in_folder } how;
 };
 
-/// A folder stands for the files in it, by name, hidden ones and folders left out.
-/// Errors: usage (too many files), io_failed.
+/// Whether `file` is a binary report of Nsight Systems whose export (NAME.sqlite beside NAME.nsys-rep) is among
+/// `files`: it would be a second rank with the same numbers. If so, that is said on stderr.
+bool is_measured_twice(const std::string& file, const std::vector<std::string>& files);
+
+/// A folder stands for the files in it, by name, hidden ones and folders left out; of a report and its export the
+/// export counts. Errors: usage (too many files), io_failed.
 Result<std::vector<FoundFile>> files_of(const std::vector<std::string>& paths);
 
 /// What a file turned out to be: ranks to measure, or a report that was made elsewhere.

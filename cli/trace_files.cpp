@@ -50,27 +50,10 @@ Result<std::vector<std::string>> files_of_pattern(const std::string& pattern) {
   return files;
 }
 
-bool is_export_of(const fs::path& file, const fs::path& report) {
-  std::error_code error;
-  const fs::path wanted = fs::path(report).replace_extension(".sqlite");
-  return file.filename() == wanted.filename() && fs::equivalent(file, wanted, error);
-}
-
-/// A binary report whose export is among the files, too, would be a second rank with the same numbers.
-bool is_measured_twice(const std::string& file, const std::vector<std::string>& files) {
-  const std::string kind = fs::path(file).extension();
-  if (kind != ".nsys-rep" && kind != ".qdrep") return false;
-  return std::any_of(files.begin(), files.end(), [&](const std::string& other) { return is_export_of(other, file); });
-}
-
 std::vector<std::string> each_once(const std::vector<std::string>& files) {
   std::vector<std::string> once;
-  for (const std::string& file : files) {
-    if (!is_measured_twice(file, files))
-      once.push_back(file);
-    else
-      fmt::print(stderr, "traceweir: {} is passed over: its export is there\n", clean_text(file));
-  }
+  for (const std::string& file : files)
+    if (!is_measured_twice(file, files)) once.push_back(file);
   return once;
 }
 

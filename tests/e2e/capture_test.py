@@ -116,6 +116,8 @@ class Capture(unittest.TestCase):
             for given in (["traces/rank*"], ["traces"], sorted((self.folder / "traces").iterdir())):
                 said = json.loads(self.run_it(binary, "gate", *given, "--project", "p", "--commit", "1" * 40, "--branch", "main", "--nsys", "off", "--dry-run", "--json"))
                 self.assertEqual(len(said["ranks"]), 2, (report, given))
+            said = json.loads(self.run_it(binary, "analyze", "traces", "--nsys", "off", "--json"))
+            self.assertEqual(len(said["ranks"]), 2, report)
             for path in (self.folder / "traces.reports").iterdir():
                 path.rename(self.folder / "traces" / path.name)
 
