@@ -139,6 +139,28 @@ MetricInfo info_for(const Rule& rule, const JudgedRun& run) {
   return *std::move(info);
 }
 
+/// Why the values of a metric of the job's own are not those of its baseline; empty: they are. A run must not choose
+/// what it is compared in, nor which side is the better one.
+std::string strangeness_of(const Rule& rule, const MetricInfo& info, const Baseline& baseline) {
+  const auto kind = baseline.kinds.find(rule.metric);
+  if (kind == baseline.kinds.end() || !(rule.worse_by || rule.at_least)) return {};
+  const auto& [unit, better] = kind->second;
+  if (info.unit != unit)
+    return fmt::format("its values are in {} here, and in {} in the baseline", word(info.unit), word(unit));
+  const bool turned = better != Better::none && info.better != better && !rule.direction;
+  return turned ? fmt::format("its better side is {} here, and {} in the baseline", word(info.better), word(better))
+                : std::string();
+}
+
+/// As judge_rule() says it of what cannot be compared, with the reason.
+void explain_strangeness(const std::string& strangeness, RuleResult& result) {
+  result.sentence = fmt::format("{} cannot be judged: {}", result.metric, strangeness);
+  result.next = fmt::format(
+      "Give {} as the baseline has it. What it means is new? Then give it another name, or begin anew with "
+      "baseline.epoch.",
+      result.metric);
+}
+
 std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
   const JudgedRun& run = runs.back();
   const std::optional<Obstacle> obstacle = obstacle_of(run);
@@ -147,17 +169,20 @@ std::vector<RuleResult> judge_rules(std::span<const JudgedRun> runs, const Basel
     const MetricInfo info = info_for(rule, run);
     const std::vector<BaselinePoint> points = points_of(baseline, rule.metric);
     const std::vector<double> values = values_of(runs, info);
+    const std::string strangeness = values.empty() ? std::string() : strangeness_of(rule, info, baseline);
+    const bool strange = !strangeness.empty();
     const RuleCase rule_case{rule,
                              info,
-                             values,
-                             why_none(run, info),
+                             strange ? std::vector<double>{} : values,
+                             strange ? NotMeasured::untrusted_data : why_none(run, info),
                              points,
                              baseline,
                              policy.baseline,
                              obstacle ? &*obstacle : nullptr,
                              accepted_in(baseline, rule.metric)};
     results.push_back(judge_rule(rule_case));
-    const bool fits = values.empty() || !misfit_of(rule, info);
+    if (strange && !obstacle) explain_strangeness(strangeness, results.back());
+    const bool fits = !strange && (values.empty() || !misfit_of(rule, info));
     if (fits && baseline.pinned && (rule.worse_by || rule.at_least)) results.push_back(judge_pinned(rule_case));
   }
   for (const FindingRule& rule : policy.findings) results.push_back(judge_finding(rule, run, obstacle));

@@ -49,12 +49,19 @@ struct PinnedBaseline {
   std::map<std::string, Acceptance> accepted;  ///< metric → the newest level accepted since: the pin moved there
 };
 
+/// What the values of a metric are. Those of the job's own metrics come with their values.
+struct ValueKind {
+  Unit unit = Unit::count;
+  Better better = Better::none;
+};
+
 /// The values that a run is compared with, read once from the store.
 struct Baseline {
   /// metric → values of comparable baseline runs, newest first (at most 100; those of segment 0 come first).
   std::map<std::string, std::vector<BaselinePoint>> series;
   std::map<std::string, Acceptance> accepted;  ///< metric → what began its segment 0
   std::optional<PinnedBaseline> pinned;
+  std::map<std::string, ValueKind> kinds;  ///< metrics of the job's own → as the newest of these runs has them
   std::string branch;
   std::string ancestry = "none";      ///< `known`, `unknown`, `none`
   std::vector<std::string> runs;      ///< ids, newest first

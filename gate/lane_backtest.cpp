@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "gate/change_points.hpp"
 #include "gate/history.hpp"
 #include "gate/judge_rule.hpp"
+#include "gate/membership.hpp"
 #include "gate/metric_facts.hpp"
 #include "gate/segments.hpp"
 
@@ -33,6 +35,13 @@ struct Told {
   std::optional<double> value, level, fails_at;
 };
 
+/// What is known so far of a commit in one environment.
+struct CommitState {
+  std::vector<std::size_t> runs;  ///< whole ones
+  bool found = false;             ///< a finding of any of them keeps it out
+  bool accepted = false;
+};
+
 class LaneBacktesting {
  public:
   explicit LaneBacktesting(const LaneQuestion& question) : q_(question) {
@@ -44,6 +53,7 @@ class LaneBacktesting {
     for (const PastRun& past : q_.runs) place_of(past.commit);
     for (std::size_t i = 0; i < commits_.size(); ++i) add_parent(i);
     runs_at_.resize(commits_.size());
+    counts_.resize(q_.runs.size());
     labels_.reserve(q_.runs.size());
     for (std::size_t i = 0; i < q_.runs.size(); ++i) labels_.push_back(std::to_string(i));
     take_values();
@@ -56,11 +66,7 @@ class LaneBacktesting {
       const std::vector<RuleResult> rules = tried_on(i);
       for (const RuleResult& rule : rules) note(i, rule);
       const bool fails = std::any_of(rules.begin(), rules.end(), is_failure);
-      const bool spoilt = std::any_of(rules.begin(), rules.end(), spoils);
-      if (!spoilt && (!fails || !q_.runs[i].accepted.empty())) {
-        runs_at_[places_.at(q_.runs[i].commit)].push_back(i);
-        counting_.push_back(i);
-      }
+      if (std::none_of(rules.begin(), rules.end(), spoils)) settle(i, rules);
       if (!q_.runs[i].shown) continue;
       ++out.runs;
       out.judged += std::any_of(rules.begin(), rules.end(), is_decided) ? 1 : 0;
@@ -98,8 +104,24 @@ class LaneBacktesting {
 
   // ---- the baseline of a run
 
+  /// What is found of a commit with its newest run holds for all its runs: they are compared with together, or not at
+  /// all. Values are the commit's; findings are each run's own, so that one of an earlier run still counts.
+  void settle(std::size_t run, const std::vector<RuleResult>& rules) {
+    CommitState& state = states_[{q_.runs[run].commit, q_.runs[run].environment}];
+    const auto by_value = [](const RuleResult& rule) { return !is_about_finding(rule) && keeps_out(rule); };
+    const auto by_finding = [](const RuleResult& rule) { return is_about_finding(rule) && keeps_out(rule); };
+    state.found = state.found || std::any_of(rules.begin(), rules.end(), by_finding);
+    state.accepted = state.accepted || !q_.runs[run].accepted.empty();
+    state.runs.push_back(run);
+    runs_at_[places_.at(q_.runs[run].commit)].push_back(run);
+    whole_.push_back(run);
+    const bool counts = state.accepted || (!state.found && std::none_of(rules.begin(), rules.end(), by_value));
+    for (const std::size_t other : state.runs) counts_[other] = counts ? 1 : 0;
+  }
+
   [[nodiscard]] bool is_comparable(std::size_t run, std::size_t other) const {
-    return q_.runs[run].environment == q_.runs[other].environment && q_.runs[run].commit != q_.runs[other].commit;
+    return counts_[other] == 1 && q_.runs[run].environment == q_.runs[other].environment &&
+           q_.runs[run].commit != q_.runs[other].commit;
   }
 
   /// Newest first; empty where the graph does not tell.
@@ -118,7 +140,7 @@ class LaneBacktesting {
 
   [[nodiscard]] std::vector<std::size_t> by_time(std::size_t run) const {
     std::vector<std::size_t> found;
-    for (auto it = counting_.rbegin(); it != counting_.rend() && found.size() < noise_runs_max; ++it)
+    for (auto it = whole_.rbegin(); it != whole_.rend() && found.size() < noise_runs_max; ++it)
       if (is_comparable(run, *it)) found.push_back(*it);
     return found;
   }
@@ -137,7 +159,7 @@ class LaneBacktesting {
     const bool own = q_.runs[run].accepted.contains(metric) && values[run];
     if (own) accepted.insert(accepted.begin(), points.size());
     const std::vector<std::size_t> starts =
-        number_segments(points, side_of(metric), q_.policy.baseline.min_runs, accepted);
+        number_segments(points, side_of(run, metric), q_.policy.baseline.min_runs, accepted);
     if (!accepted.empty() && starts.back() == accepted.front()) {
       const double level = own ? *values[run] : points[points.size() - 1 - accepted.front()].value;
       baseline.accepted[metric] = {"accepted", "", level, "", "", ""};
@@ -145,9 +167,13 @@ class LaneBacktesting {
     if (!points.empty()) baseline.series[metric] = std::move(points);
   }
 
-  [[nodiscard]] Better side_of(const std::string& metric) const {
+  /// The rule's, else the metric's; that of a metric of the job's own comes with its values.
+  [[nodiscard]] Better side_of(std::size_t run, const std::string& metric) const {
     for (const Rule& rule : q_.policy.rules)
       if (rule.direction && matches(rule.metric, metric)) return *rule.direction;
+    const auto& rows = q_.runs[run].run.measurements;
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& m) { return m.metric == metric; });
+    if (is_custom(metric) && row != rows.end()) return row->better;
     const auto info = metric_info(metric);
     return info ? info->better : Better::none;
   }
@@ -227,11 +253,13 @@ class LaneBacktesting {
   std::vector<std::string> metrics_;
   std::unordered_map<std::string, std::size_t> places_;
   std::vector<std::string> commits_;
-  std::vector<std::size_t> parents_;                                  ///< place → place of the first parent
-  std::vector<std::vector<std::size_t>> runs_at_;                     ///< place → runs that count so far, in order
-  std::vector<std::size_t> counting_;                                 ///< the same of all commits
-  std::vector<std::string> labels_;                                   ///< short names: points are copied often
-  std::map<std::string, std::vector<std::optional<double>>> values_;  ///< metric → value of each run
+  std::vector<std::size_t> parents_;                                   ///< place → place of the first parent
+  std::vector<std::vector<std::size_t>> runs_at_;                      ///< place → whole runs so far, in order
+  std::vector<std::size_t> whole_;                                     ///< the same of all commits
+  std::vector<char> counts_;                                           ///< of each run: in the baseline so far
+  std::map<std::pair<std::string, std::string>, CommitState> states_;  ///< by commit and environment
+  std::vector<std::string> labels_;                                    ///< short names: points are copied often
+  std::map<std::string, std::vector<std::optional<double>>> values_;   ///< metric → value of each run
   std::unordered_map<std::string, std::vector<std::size_t>> samples_;
   std::map<std::string, LaneRule> rows_;
   std::map<std::string, std::vector<Told>> told_;

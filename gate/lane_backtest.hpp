@@ -1,5 +1,6 @@
 // For: what a policy would have said about the runs of a branch, had it been in force: each run is judged by the judge
-// itself against those that had come before it, and a run that fails leaves the baseline of the later ones.
+// itself against those that had come before it, and a commit that fails, or waits for confirmation, leaves the baseline
+// of the later ones with all its runs.
 // Not for: plain series (backtest.hpp), reading the runs (server/pipeline).
 #pragma once
 

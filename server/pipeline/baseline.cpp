@@ -7,6 +7,7 @@
 
 #include "gate/metric_facts.hpp"
 #include "gate/segments.hpp"
+#include "server/pipeline/judging.hpp"
 #include "server/pipeline/lineage.hpp"
 #include "server/pipeline/pinned.hpp"
 #include "server/wire/timestamp.hpp"
@@ -134,9 +135,32 @@ std::vector<Speaking> speaking_of(std::span<const store::Acceptance> acceptances
   return speaking;
 }
 
+/// What the values of the job's own metrics are: a series keeps values only, so the newest run that measures one tells.
+/// Errors: what the store says.   Cost: reads one report, or a few where no run measures all; none without such
+/// metrics.
+Result<std::map<std::string, gate::ValueKind>> kinds_in(store::Store& store, const BaselineQuestion& question,
+                                                        std::span<const store::BaselineRow> rows) {
+  std::map<std::string, gate::ValueKind> kinds;
+  for (const std::string& metric : question.metrics) {
+    if (!is_custom(metric) || kinds.contains(metric)) continue;
+    const auto newest = std::find_if(rows.begin(), rows.end(),
+                                     [&metric](const store::BaselineRow& row) { return row.values.contains(metric); });
+    if (newest == rows.end()) continue;
+    TRACEWEIR_TRY(run, store.run(question.head.project, newest->run));
+    if (!run) continue;
+    TRACEWEIR_TRY(report, report::from_json(run->report_json));
+    for (const metrics::Measurement& row : judged_run(run->head, report).measurements)
+      if (is_custom(row.metric) && row.value) kinds.try_emplace(row.metric, gate::ValueKind{row.unit, row.better});
+  }
+  return kinds;
+}
+
 /// Fills the series of one metric, numbers its segments, and notes what began the current one.
 void add_series(const std::string& metric, std::span<const store::BaselineRow> rows, std::span<const Speaking> speaking,
                 const gate::Policy& policy, FoundBaseline& found) {
+  const auto kind = found.baseline.kinds.find(metric);
+  const bool has_kind = kind != found.baseline.kinds.end();
+  const Better side = side_of(policy, metric, has_kind ? kind->second.better : Better::none);
   std::vector<gate::BaselinePoint> points;
   std::vector<std::size_t> points_until{0};  // how many of the newest rows' points there are
   for (const store::BaselineRow& row : rows) {
@@ -151,8 +175,7 @@ void add_series(const std::string& metric, std::span<const store::BaselineRow> r
     if (newest == nullptr) newest = &each;
     accepted.push_back(points.size() - points_until[each.rows]);
   }
-  const std::vector<std::size_t> starts =
-      gate::number_segments(points, side_of(policy, metric), policy.baseline.min_runs, accepted);
+  const std::vector<std::size_t> starts = gate::number_segments(points, side, policy.baseline.min_runs, accepted);
   if (newest != nullptr) {
     found.speaking[metric] = newest->acceptance->id;
     if (starts.back() == accepted.front()) found.baseline.accepted[metric] = as_judged(*newest->acceptance, metric);
@@ -195,9 +218,10 @@ gate::Baseline::Place place_of(const store::RunHead& head, const gate::Policy& p
   return on_it ? gate::Baseline::Place::baseline_branch : gate::Baseline::Place::elsewhere;
 }
 
-Better side_of(const gate::Policy& policy, const std::string& metric) {
+Better side_of(const gate::Policy& policy, const std::string& metric, Better own) {
   for (const gate::Rule& rule : policy.rules)
     if (rule.direction && gate::matches(rule.metric, metric)) return *rule.direction;
+  if (is_custom(metric)) return own;
   const auto info = gate::metric_info(metric);
   return info ? info->better : Better::none;
 }
@@ -220,6 +244,8 @@ Result<FoundBaseline> baseline_for(store::Store& store, const BaselineQuestion& 
   const std::vector<Speaking> speaking = speaking_of(acceptances, ancestry, found.rows);
 
   FoundBaseline out;
+  TRACEWEIR_TRY(kinds, kinds_in(store, question, found.rows));
+  out.baseline.kinds = std::move(kinds);
   TRACEWEIR_TRY_VOID(add_pin(store, question, speaking, ancestry, out.baseline));
   out.baseline.branch = query.branch;
   out.baseline.ancestry = found.ancestry;

@@ -39,7 +39,8 @@ std::string baseline_branch(const store::RunHead& head, const gate::Policy& poli
 /// Whether a run is one of that branch: not of a pull request, not of a fork.
 gate::Baseline::Place place_of(const store::RunHead& head, const gate::Policy& policy);
 
-/// The better side of a metric as the policy has it.
-Better side_of(const gate::Policy& policy, const std::string& metric);
+/// The better side of a metric as the policy has it, else its own; `own`: what comes with the values of a metric of the
+/// job's own.
+Better side_of(const gate::Policy& policy, const std::string& metric, Better own);
 
 }  // namespace traceweir::pipeline

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gate/cost.hpp"
+#include "gate/membership.hpp"
 #include "server/pipeline/baseline.hpp"
 #include "server/pipeline/policy_choice.hpp"
 #include "server/store/run_group.hpp"
@@ -75,12 +76,25 @@ std::map<std::string, gate::NoiseBand> bands_of(const gate::Verdict& verdict) {
   return bands;
 }
 
-/// The acceptances that speak to the metrics whose rules fail without any.
+/// Whether none of the commit's runs, judged together with the others, fails or waits for confirmation. Values are the
+/// commit's, whichever run is answered; findings are each run's own.
+bool commit_counts(const gate::Verdict& verdict, std::vector<gate::JudgedRun> runs, const gate::Baseline& baseline,
+                   const gate::Policy& policy) {
+  if (gate::keeps_out(verdict)) return false;
+  for (std::size_t i = 1; i < runs.size() && !policy.findings.empty(); ++i) {
+    std::rotate(runs.begin(), runs.begin() + 1, runs.end());
+    const gate::Verdict of_other = gate::judge(runs, baseline, policy);
+    if (is_whole(of_other) && gate::keeps_out(of_other)) return false;
+  }
+  return true;
+}
+
+/// The acceptances that speak to the metrics whose rules keep the run out without any.
 std::vector<std::string> needed(const gate::Verdict& without, const std::map<std::string, std::string>& speaking) {
   std::set<std::string> ids;
   for (const gate::RuleResult& rule : without.rules) {
     const auto found = speaking.find(rule.metric);
-    if (rule.outcome == gate::Outcome::fail && found != speaking.end()) ids.insert(found->second);
+    if (gate::keeps_out(rule) && found != speaking.end()) ids.insert(found->second);
   }
   return {ids.begin(), ids.end()};
 }
@@ -119,7 +133,7 @@ Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& questi
   judged.verdict = gate::judge(samples.runs, found.baseline, question.policy);
   judged.bands = bands_of(judged.verdict);
   judged.in_series = judged.place == gate::Baseline::Place::baseline_branch && is_whole(judged.verdict);
-  judged.in_baseline = judged.in_series && judged.verdict.outcome != gate::Outcome::fail;
+  judged.in_baseline = judged.in_series && commit_counts(judged.verdict, samples.runs, found.baseline, question.policy);
   if (judged.in_baseline && !found.speaking.empty()) {
     asked.leaning = store::Leaning::never;
     TRACEWEIR_TRY(unaccepted, baseline_for(store, asked));

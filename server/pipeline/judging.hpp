@@ -46,8 +46,8 @@ gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& rep
 /// Thread: blocks.
 Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& question);
 
-/// Judges a stored run once more, by its own policy as things are now: whether it belongs to the baseline. Its verdict
-/// stays as it was given.
+/// Judges a stored run once more, with the other runs of its commit, by its own policy as things are now: whether they
+/// belong to the baseline. Its verdict stays as it was given.
 /// Errors: not_found, and what the store says.
 Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run,
                                         store::Timestamp now);

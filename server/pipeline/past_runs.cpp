@@ -117,34 +117,32 @@ Result<void> gather(store::Store& store, const PastQuestion& question, const Col
   return {};
 }
 
-/// The ids of runs that may be compared with, of all classes. Errors: what the store says.
-Result<std::set<std::string>> baseline_ids(store::Store& store, const PastQuestion& question, const Runs& runs) {
+/// The ids of whole runs of the branch, of all classes, failed or not. Errors: what the store says.
+Result<std::set<std::string>> whole_runs(store::Store& store, const PastQuestion& question, const Runs& runs) {
   std::set<std::string> classes, ids;
   for (const auto& [id, run] : runs) classes.insert(run.past.environment);
   for (const std::string& key : classes) {
-    store::BaselineQuery query;
-    query.project = question.lane.project;
-    query.workload = question.lane.workload;
-    query.branch = question.lane.branch;
-    query.comparable_key = key;
+    store::SeriesQuery query;
+    query.key = {question.lane.project, question.lane.workload, question.lane.branch, key};
     query.limit = question.limit;
-    TRACEWEIR_TRY(rows, store.baseline(query));
-    for (const store::BaselineRow& row : rows) ids.insert(row.run);
+    TRACEWEIR_TRY(series, store.series(query));
+    for (const store::SeriesRun& run : series.runs) ids.insert(run.run);
   }
   return ids;
 }
 
-/// In order of receipt. A run that failed then is one of the branch: it left the baseline for that alone.
+/// In order of receipt. A run that failed, or waits for confirmation, is one of the branch: it left the baseline for
+/// that alone, and this policy may say otherwise.
 Result<std::vector<Gathered>> runs_of(store::Store& store, const PastQuestion& question,
                                       const std::vector<Column>& columns, std::vector<std::string>& notes) {
   Runs runs;
   for (const Column& column : columns) TRACEWEIR_TRY_VOID(gather(store, question, column, runs));
-  TRACEWEIR_TRY(counting, baseline_ids(store, question, runs));
+  TRACEWEIR_TRY(whole, whole_runs(store, question, runs));
   const auto epoch = wire::from_rfc3339(question.policy.baseline.epoch);
   std::vector<Gathered> kept;
   std::int64_t left_out = 0;
   for (auto& [id, run] : runs) {
-    const bool counts = counting.contains(id) || run.outcome == gate::Outcome::fail;
+    const bool counts = whole.contains(id) || run.outcome == gate::Outcome::fail;
     if (!counts) ++left_out;
     if (counts && (!epoch || run.received >= *epoch)) kept.push_back(std::move(run));
   }

@@ -1,6 +1,7 @@
 #include "server/pipeline/pinned.hpp"
 
 #include "analyzer/report/report.hpp"
+#include "server/pipeline/judging.hpp"
 
 namespace traceweir::pipeline {
 namespace {
@@ -26,10 +27,10 @@ Result<void> add(store::Store& store, const store::RunRecord& listed, gate::Pinn
   TRACEWEIR_TRY(run, store.run(listed.head.project, listed.head.id));
   if (!run) return {};
   TRACEWEIR_TRY(report, report::from_json(run->report_json));
-  for (const metrics::RunMeasurement& measured : report.measurements)
-    if (measured.mean.value)
-      pinned.series[measured.mean.metric].push_back(
-          {run->head.id, run->head.commit, as_double(*measured.mean.value), 0});
+  // As the judge sees runs, and as the store keeps their values: in base units.
+  for (const metrics::Measurement& measured : judged_run(run->head, report).measurements)
+    if (measured.value)
+      pinned.series[measured.metric].push_back({run->head.id, run->head.commit, as_double(*measured.value), 0});
   return {};
 }
 

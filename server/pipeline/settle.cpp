@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "gate/metric_facts.hpp"
@@ -37,8 +39,7 @@ std::map<std::string, MetricInfo> analysed_metrics(const SeriesCause& cause) {
       if (!info || metrics.size() == analysed_metrics_max) continue;
       if (const auto row = rows.find(rule.metric); is_custom(rule.metric) && row != rows.end())
         info->unit = row->second.unit, info->better = row->second.better;
-      const Better stated = side_of(cause.policy, rule.metric);
-      if (stated != Better::none) info->better = stated;
+      info->better = side_of(cause.policy, rule.metric, info->better);
       metrics.emplace(rule.metric, *info);
     }
   return metrics;
@@ -54,13 +55,22 @@ Result<store::Series> read_series(store::Store& store, const SeriesCause& cause,
   return store.series(query);
 }
 
-/// Judges runs of the series again, oldest first, each in the light of those before it.
-Result<void> reconsider(store::Store& store, const SeriesCause& cause, const std::vector<store::SeriesRun>& runs) {
-  for (const store::SeriesRun& run : runs) {
-    TRACEWEIR_TRY(membership, membership_of(store, cause.project, run.run, cause.now));
-    if (membership.in_baseline == run.counts && membership.leans_on.empty()) continue;
-    TRACEWEIR_TRY_VOID(store.put_memberships(std::span(&membership, 1)));
-  }
+/// Runs of one commit, oldest first: in the baseline together or not at all.
+using CommitRuns = std::vector<store::SeriesRun>;
+
+/// Judges the runs of a commit again, together. What is found of the newest holds for all.
+Result<void> reconsider(store::Store& store, const SeriesCause& cause, const CommitRuns& runs) {
+  TRACEWEIR_TRY(newest, membership_of(store, cause.project, runs.back().run, cause.now));
+  std::vector<store::Membership> changed;
+  for (const store::SeriesRun& run : runs)
+    if (newest.in_baseline != run.counts || !newest.leans_on.empty())
+      changed.push_back({run.run, newest.in_baseline, newest.leans_on});
+  return changed.empty() ? Result<void>{} : store.put_memberships(changed);
+}
+
+/// Commits of the series, oldest first, each in the light of those before it.
+Result<void> reconsider(store::Store& store, const SeriesCause& cause, const std::vector<CommitRuns>& commits) {
+  for (const CommitRuns& runs : commits) TRACEWEIR_TRY_VOID(reconsider(store, cause, runs));
   return {};
 }
 
@@ -117,26 +127,53 @@ Result<std::vector<Notice>> keep_levels(store::Store& store, const SeriesCause& 
   }
 }
 
-std::vector<store::SeriesRun> at_most(std::vector<store::SeriesRun> runs) {
-  if (runs.size() > reconsidered_runs_max) runs.resize(reconsidered_runs_max);
-  return runs;
+/// The series by commits, in the order of their first runs.
+std::vector<CommitRuns> commits_of(const std::vector<store::SeriesRun>& runs) {
+  std::vector<CommitRuns> commits;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const store::SeriesRun& run : runs) {
+    const auto [place, is_new] = places.try_emplace(run.commit, commits.size());
+    if (is_new) commits.emplace_back();
+    commits[place->second].push_back(run);
+  }
+  return commits;
 }
 
-/// Runs whose commits come after that of `run`.
-std::vector<store::SeriesRun> runs_after(const store::Series& series, const std::string& run) {
-  const auto at = std::find_if(series.runs.begin(), series.runs.end(),
-                               [&run](const store::SeriesRun& other) { return other.run == run; });
-  if (at == series.runs.end()) return {};
-  return at_most({std::next(at), series.runs.end()});
+bool holds(const CommitRuns& runs, const std::string& id) {
+  return std::any_of(runs.begin(), runs.end(), [&id](const store::SeriesRun& run) { return run.run == id; });
+}
+
+/// The commits after the run's own, before these its own where others of its runs are to follow what was found with
+/// this one. Nothing where the run is not of the series (superseded).
+std::vector<CommitRuns> concerned_by(const store::Series& series, const std::string& run) {
+  std::vector<CommitRuns> commits = commits_of(series.runs);
+  auto own = std::find_if(commits.begin(), commits.end(), [&run](const CommitRuns& runs) { return holds(runs, run); });
+  if (own != commits.end() && own->size() == 1) ++own;
+  commits.erase(commits.begin(), own);
+  if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
+  return commits;
+}
+
+/// The commits from an accepted level's on whose runs do not all count.
+std::vector<CommitRuns> failed_since(const store::Series& series, std::size_t place) {
+  std::vector<CommitRuns> commits = commits_of(series.runs);
+  const std::string& first = series.runs[place].run;
+  commits.erase(commits.begin(), std::find_if(commits.begin(), commits.end(),
+                                              [&first](const CommitRuns& runs) { return holds(runs, first); }));
+  std::erase_if(commits, [](const CommitRuns& runs) {
+    return std::all_of(runs.begin(), runs.end(), [](const store::SeriesRun& run) { return run.counts; });
+  });
+  if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
+  return commits;
 }
 
 }  // namespace
 
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with) {
   TRACEWEIR_TRY(series, read_series(store, cause, analysed_metrics(cause)));
-  const std::vector<store::SeriesRun> later = runs_after(series, cause.head.id);
-  TRACEWEIR_TRY_VOID(reconsider(store, cause, later));
-  return keep_levels(store, cause, later.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
+  const std::vector<CommitRuns> concerned = concerned_by(series, cause.head.id);
+  TRACEWEIR_TRY_VOID(reconsider(store, cause, concerned));
+  return keep_levels(store, cause, concerned.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
 }
 
 Result<void> settle_acceptance(store::Store& store, const std::string& project_name, const std::string& run_id,
@@ -149,12 +186,8 @@ Result<void> settle_acceptance(store::Store& store, const std::string& project_n
   const SeriesCause cause{*project, run->head, report, chosen.policy, run->comparable_key, now};
   TRACEWEIR_TRY(series, read_series(store, cause, {}));
   TRACEWEIR_TRY(in_force, store.acceptances({.project = project_name, .run = run_id, .in_force_at = now}));
-  if (const auto place = in_force.empty() ? std::nullopt : place_in(series.runs, in_force.front())) {
-    std::vector<store::SeriesRun> failed;
-    std::copy_if(series.runs.begin() + static_cast<std::ptrdiff_t>(*place), series.runs.end(),
-                 std::back_inserter(failed), [](const store::SeriesRun& other) { return !other.counts; });
-    TRACEWEIR_TRY_VOID(reconsider(store, cause, at_most(std::move(failed))));
-  }
+  if (const auto place = in_force.empty() ? std::nullopt : place_in(series.runs, in_force.front()))
+    TRACEWEIR_TRY_VOID(reconsider(store, cause, failed_since(series, *place)));
   TRACEWEIR_TRY(notices, keep_levels(store, cause, std::nullopt, {}));
   static_cast<void>(notices);
   return {};

@@ -28,8 +28,10 @@ struct SeriesCause {
 /// The run's verdict as it is to be stored with these notes added.
 using VerdictWith = std::function<std::string(const std::vector<std::string>& notes)>;
 
-/// After a run of the baseline branch has its result. One that lands before others, since its commit does, has these
-/// looked at again: whether they are in the baseline does not depend on the order of uploads. Then changes and segments
+/// After a run of the baseline branch has its result. The other runs of its commit follow what is found with it: a
+/// commit whose verdict is fail, or waits for confirmation, has no run in the baseline. One that lands before others,
+/// since its commit does, has these looked at again: whether they are in the baseline does not depend on the order of
+/// uploads. Then changes and segments
 /// are found and kept, with a note in the run's verdict for each drift that it revealed.
 /// Returns the drifts.   Errors: what the store says; the run keeps its result.   Thread: blocks.
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with);
@@ -39,8 +41,8 @@ Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& c
 Result<void> settle_acceptance(store::Store& store, const std::string& project, const std::string& run,
                                store::Timestamp now);
 
-/// At most so many runs are looked at again at once.
-inline constexpr std::size_t reconsidered_runs_max = 100;
+/// The runs of at most so many commits are looked at again at once.
+inline constexpr std::size_t reconsidered_commits_max = 100;
 /// At most so many metrics of a series are analysed, and so many values in all: of many metrics fewer runs each.
 inline constexpr std::size_t analysed_metrics_max = 100;
 inline constexpr std::int64_t analysed_values_max = 100'000;

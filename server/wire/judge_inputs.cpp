@@ -209,6 +209,28 @@ Result<Accepted> accepted_of(const Json* json) {
   return accepted;
 }
 
+using Kinds = std::map<std::string, gate::ValueKind>;
+
+Json kinds_json(const Kinds& kinds) {
+  Json json = Json::object();
+  for (const auto& [metric, kind] : kinds) json[metric] = Json::array({word(kind.unit), word(kind.better)});
+  return json;
+}
+
+/// Without any where the verdict was kept before there were kinds.
+Result<Kinds> kinds_of(const Json* json) {
+  Kinds kinds;
+  if (json == nullptr) return kinds;
+  if (!json->is_object()) return refused("kinds");
+  for (const auto& [metric, row] : json->items()) {
+    const auto unit = unit_of(text_at(row, 0));
+    const auto better = better_of(text_at(row, 1));
+    if (!unit || !better) return refused("kinds");
+    kinds[metric] = {*unit, *better};
+  }
+  return kinds;
+}
+
 Json baseline_json(const gate::Baseline& baseline) {
   RunTable table;
   Json series = series_json(baseline.series, table);
@@ -216,11 +238,17 @@ Json baseline_json(const gate::Baseline& baseline) {
   if (const auto& pin = baseline.pinned)
     pinned = {
         {"name", pin->name}, {"series", series_json(pin->series, table)}, {"accepted", accepted_json(pin->accepted)}};
-  return {{"branch", baseline.branch},     {"elsewhere", baseline.place == Place::elsewhere},
-          {"ancestry", baseline.ancestry}, {"other_class_runs", baseline.other_class_runs},
-          {"notes", baseline.notes},       {"runs", baseline.runs},
-          {"table", table.rows()},         {"series", std::move(series)},
-          {"pinned", std::move(pinned)},   {"accepted", accepted_json(baseline.accepted)}};
+  return {{"branch", baseline.branch},
+          {"elsewhere", baseline.place == Place::elsewhere},
+          {"ancestry", baseline.ancestry},
+          {"other_class_runs", baseline.other_class_runs},
+          {"notes", baseline.notes},
+          {"runs", baseline.runs},
+          {"table", table.rows()},
+          {"series", std::move(series)},
+          {"pinned", std::move(pinned)},
+          {"accepted", accepted_json(baseline.accepted)},
+          {"kinds", kinds_json(baseline.kinds)}};
 }
 
 std::vector<std::string> texts_of(const Json* json) {
@@ -256,6 +284,8 @@ Result<gate::Baseline> baseline_of(const Json& json) {
   if (in.error() || !is_list(table)) return refused("baseline");
   TRACEWEIR_TRY(series, series_of(in.child("series"), *table));
   TRACEWEIR_TRY(accepted, accepted_of(in.child("accepted")));
+  TRACEWEIR_TRY(kinds, kinds_of(in.child("kinds")));
+  baseline.kinds = std::move(kinds);
   baseline.series = std::move(series);
   baseline.accepted = std::move(accepted);
   if (const Json* pinned = in.child("pinned")) {
@@ -301,6 +331,7 @@ JudgeInputs needed_by(const gate::Policy& policy, JudgeInputs inputs) {
   }
   keep(inputs.baseline.series, wanted);
   keep(inputs.baseline.accepted, wanted);
+  keep(inputs.baseline.kinds, wanted);
   if (auto& pinned = inputs.baseline.pinned) keep(pinned->series, wanted), keep(pinned->accepted, wanted);
   return inputs;
 }

@@ -50,6 +50,43 @@ TEST_CASE("custom rules: limits are compared in base units") {
   }
 }
 
+// Why: a run must not choose what it is compared in: seconds are no GiB, and a change must not turn its own gate round.
+TEST_CASE("custom rules: a unit or a better side that is not the baseline's is never judged") {
+  struct Row {
+    const char* keys;
+    ValueKind baseline;
+    double value;
+    const char* unit;
+    Better better;
+    Reason want;
+    const char* says;
+  };
+  const ValueKind seconds{Unit::ns, Better::lower};
+  const Row rows[] = {
+      {"worse_by = \"5%\"", seconds, 1.0, "s", Better::lower, Reason::within, ""},
+      {"worse_by = \"5%\"", seconds, 1000, "ms", Better::lower, Reason::within, ""},
+      {"worse_by = \"5%\"", seconds, 1.0, "GiB", Better::lower, Reason::untrusted_data,
+       "its values are in bytes here, and in ns in the baseline"},
+      {"worse_by = \"5%\"", seconds, 3.0, "s", Better::higher, Reason::untrusted_data,
+       "its better side is higher here, and lower in the baseline"},
+      {"worse_by = \"5%\"\ndirection = \"lower\"", seconds, 3.0, "s", Better::higher, Reason::worse, ""},
+      {"worse_by = \"5%\"", {Unit::ns, Better::none}, 1.0, "s", Better::lower, Reason::within, ""},
+      {"max = \"2 GiB\"", seconds, 1.0, "GiB", Better::lower, Reason::within, ""},  // no baseline is asked
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.keys);
+    CAPTURE(row.unit);
+    Baseline baseline = baseline_of("custom.epoch", around(1e9, 1e6, 8));
+    baseline.kinds["custom.epoch"] = row.baseline;
+    const Verdict verdict = judge_one(run_with(row.value, row.unit, row.better), baseline, rule(row.keys));
+    REQUIRE(verdict.rules.size() == 1);
+    const RuleResult& result = verdict.rules.front();
+    CHECK(result.reason == row.want);
+    CHECK(result.sentence.find(row.says) != std::string::npos);
+    if (row.want == Reason::untrusted_data) CHECK(result.next.find("baseline.epoch") != std::string::npos);
+  }
+}
+
 TEST_CASE("custom rules: the better side is the run's, or the rule's direction") {
   const Baseline baseline = baseline_of("custom.epoch", {1e9, 1e9, 1e9, 1e9, 1e9, 1e9});
   const auto outcome = [&](double seconds, Better better, const char* keys) {

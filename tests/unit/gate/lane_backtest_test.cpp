@@ -117,6 +117,32 @@ TEST_CASE("backtest of runs: classes are told apart, and several runs of a commi
   CHECK(only_rule(confirmed.tried(rule_5 + "confirm = 2\n")).failed == 1);
 }
 
+// Why: a level that nobody confirmed, or that was confirmed as a regression, must not become the baseline, in whatever
+// order the runs of a commit came.
+TEST_CASE("backtest of runs: commits that fail or wait for confirmation are in no baseline with any run") {
+  const auto rule_of = [](const std::vector<std::vector<double>>& commits) {
+    Lane lane;
+    lane.add_level(100e6, 10);
+    for (const std::vector<double>& values : commits) {
+      const std::string commit = lane.add(values.front()).commit;
+      for (std::size_t i = 1; i < values.size(); ++i) {
+        PastRun& again = lane.add(values[i]);
+        lane.parents.erase(again.commit);
+        again.commit = commit;
+      }
+    }
+    return only_rule(lane.tried(rule_5 + "confirm = 2\n"));
+  };
+  // Each of these commits is as bad as the first of them, and fails as it did.
+  CHECK(rule_of({{140e6, 141e6}, {140e6, 140e6}, {141e6, 139e6}, {140e6, 140e6}}).failed == 4);
+  // Nobody confirms anything: nothing fails, and nothing of it is learnt.
+  CHECK(rule_of({{140e6}, {140e6}, {140e6}, {140e6}, {140e6, 140e6}}).failed == 1);
+  // A commit whose second run makes it fail is not in the baseline with its first one.
+  CHECK(rule_of({{100e6, 180e6, 180e6}, {140e6, 140e6}}).failed == 2);
+  // One that is cleared counts, and is no obstacle to those that follow.
+  CHECK(rule_of({{140e6, 100e6}, {100e6}, {100e6}}).failed == 0);
+}
+
 TEST_CASE("backtest of runs: older runs only serve as baseline, and findings count where they are known") {
   Lane lane;
   lane.add_level(100e6, 8);

@@ -87,6 +87,28 @@ TEST_CASE("replay: numbers come back to the bit, those that JSON does not have t
   CHECK(std::get<std::int64_t>(*read->runs.back().measurements.front().value) == 9007199254740993);
 }
 
+TEST_CASE("replay: what the values of the job's own metrics are is kept, and need not be") {
+  const gate::Policy policy = policy_of("[rules.\"custom.epoch\"]\nworse_by = \"5%\"\n");
+  gate::JudgedRun run;
+  run.measurements = {{"custom.epoch", Number(1.0), Unit::ratio, Better::lower, std::nullopt}};
+  JudgeInputs given = inputs_of({"", "", {run}, baseline_of("custom.epoch", {1, 1, 1}), gate::Reason::within, passes});
+  given.baseline.kinds = {{"custom.epoch", {Unit::ns, Better::higher}}, {"custom.other", {Unit::ratio, Better::none}}};
+  const auto read = kept(policy, given);
+  REQUIRE(read);
+  REQUIRE(read->baseline.kinds.size() == 1);
+  CHECK(read->baseline.kinds.at("custom.epoch").unit == Unit::ns);
+  CHECK(read->baseline.kinds.at("custom.epoch").better == Better::higher);
+  CHECK(verdict_json(*read, policy) == verdict_json(given, policy));
+  Json old = parse_json(to_json(needed_by(policy, given))).value();
+  old["baseline"].erase("kinds");
+  CHECK(inputs_from_json(dump(old)).value().baseline.kinds.empty());
+  for (const Json& odd : {Json(1), Json::array(), Json{{"custom.epoch", Json::array({"parsecs", "lower"})}},
+                          Json{{"custom.epoch", Json::array({"ns"})}}}) {
+    old["baseline"]["kinds"] = odd;
+    CHECK(inputs_from_json(dump(old)).error().code == ErrorCode::bad_body);
+  }
+}
+
 TEST_CASE("replay: a stored verdict has its document first, and behind it what the judge was given") {
   const std::string stored = stored_verdict(R"({"outcome":"pass"})", R"({"build":"x"})");
   CHECK(document_in(stored) == R"({"outcome":"pass"})");
