@@ -18,10 +18,11 @@ std::optional<std::size_t> Ancestry::distance(const std::string& commit) const {
 
 std::optional<std::size_t> Ancestry::distance(const store::Acceptance& acceptance) const {
   if (const auto own = distance(acceptance.commit)) return own;
-  std::optional<std::size_t> nearest;
-  for (const std::string& child : acceptance.children)
-    if (const auto merged = distance(child)) nearest = std::max(nearest.value_or(*merged), *merged);
-  if (nearest || !lineage_.ancestors.empty()) return nearest;
+  std::optional<std::size_t> furthest;
+  // The furthest of them is the first that has the accepted commit as an ancestor: its merge, or the commit behind it.
+  for (const std::string& descendant : acceptance.children)
+    if (const auto merged = distance(descendant)) furthest = std::max(furthest.value_or(*merged), *merged);
+  if (furthest || !lineage_.ancestors.empty()) return furthest;
   const bool before = acceptance.branch == lineage_.branch && acceptance.run_received_at < lineage_.head.received_at;
   return before ? std::optional<std::size_t>(0) : std::nullopt;
 }

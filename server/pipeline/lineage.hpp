@@ -30,8 +30,8 @@ class Ancestry {
   /// the way.
   [[nodiscard]] std::optional<std::size_t> distance(const std::string& commit) const;
 
-  /// The same of an acceptance: of its commit, or of the commit that merged it. Where the ancestors are not known,
-  /// those of the baseline branch that were received before count as 0.
+  /// The same of an acceptance: of its commit, or of the commit from which on it is an ancestor, through whatever
+  /// merges. Where the ancestors are not known, those of the baseline branch that were received before count as 0.
   [[nodiscard]] std::optional<std::size_t> distance(const store::Acceptance& acceptance) const;
 
   /// How many of the newest rows are of the accepted level, or come after it.

@@ -26,7 +26,7 @@ struct Acceptance {
   // of the run; filled when it is read
   std::string workload{}, branch{}, commit{}, comparable_key{};
   Timestamp run_received_at{};
-  std::vector<std::string> children{};  ///< commits that have the run's commit as a parent; with `in_force_at` only
+  std::vector<std::string> children{};  ///< children of its commit, and theirs, nearest first; with `in_force_at` only
 };
 
 /// Empty fields do not filter; newest first.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "server/store/descendants.hpp"
 #include "server/store/postgres_store.hpp"
 
 namespace traceweir::store {
@@ -80,16 +81,19 @@ void read_levels(PostgresConnection& connection, Found& found) {
   }
 }
 
-void read_children(PostgresConnection& connection, Found& found) {
+/// Each round of the walk is a generation; a circle of commits ends, since each is taken once.
+void read_descendants(PostgresConnection& connection, Found& found) {
   Rows row = connection.query(
-      "SELECT a.seq, c.sha FROM acceptance a JOIN run r ON r.seq = a.run_seq JOIN commit_parent c "
-      "ON c.project_id = r.project_id AND c.parent = r.commit_sha WHERE a.seq = ANY ($1::bigint[])",
-      found.seqs);
+      "SELECT a.seq, w.sha FROM acceptance a JOIN run r ON r.seq = a.run_seq CROSS JOIN LATERAL ("
+      "WITH RECURSIVE d (sha) AS (SELECT c.sha FROM commit_parent c WHERE c.project_id = r.project_id "
+      "AND c.parent = r.commit_sha UNION SELECT c.sha FROM d JOIN commit_parent c ON c.project_id = r.project_id "
+      "AND c.parent = d.sha) SELECT d.sha FROM d LIMIT $2::bigint) w WHERE a.seq = ANY ($1::bigint[])",
+      found.seqs, descendants_max);
   std::int64_t seq = 0;
-  std::string child;
+  std::string descendant;
   while (row.next()) {
-    row.read(seq, child);
-    found.acceptances[found.places.at(seq)].children.push_back(child);
+    row.read(seq, descendant);
+    found.acceptances[found.places.at(seq)].children.push_back(descendant);
   }
 }
 
@@ -120,7 +124,7 @@ std::vector<Acceptance> acceptances_of(PostgresConnection& connection, const Acc
                                           filter.run, filter.workload, filter.comparable_key, filter.in_force_at));
   if (found.seqs.empty()) return {};
   read_levels(connection, found);
-  if (filter.in_force_at) read_children(connection, found);
+  if (filter.in_force_at) read_descendants(connection, found);
   return std::move(found.acceptances);
 }
 

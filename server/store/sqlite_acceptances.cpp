@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "server/store/descendants.hpp"
 #include "server/store/sqlite_store.hpp"
 
 namespace traceweir::store {
@@ -66,9 +67,13 @@ void read_levels(Connection& connection, Stored& stored) {
   }
 }
 
-void read_children(Connection& connection, Stored& stored) {
-  Query row = connection.query("SELECT sha FROM commit_parent WHERE project_id = ?1 AND parent = ?2", stored.project,
-                               stored.acceptance.commit);
+/// SQLite walks such a table breadth first; a circle of commits ends, since each is taken once.
+void read_descendants(Connection& connection, Stored& stored) {
+  Query row = connection.query(
+      "WITH RECURSIVE d (sha) AS (SELECT sha FROM commit_parent WHERE project_id = ?1 AND parent = ?2 "
+      "UNION SELECT c.sha FROM d JOIN commit_parent c ON c.project_id = ?1 AND c.parent = d.sha LIMIT ?3) "
+      "SELECT sha FROM d",
+      stored.project, stored.acceptance.commit, descendants_max);
   while (row.next()) row.read(stored.acceptance.children.emplace_back());
 }
 
@@ -104,7 +109,7 @@ std::vector<Acceptance> acceptances_of(Connection& connection, const AcceptanceF
   std::vector<Acceptance> acceptances;
   for (Stored& stored : found) {
     read_levels(connection, stored);
-    if (filter.in_force_at) read_children(connection, stored);
+    if (filter.in_force_at) read_descendants(connection, stored);
     acceptances.push_back(std::move(stored.acceptance));
   }
   return acceptances;

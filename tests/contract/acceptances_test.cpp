@@ -1,4 +1,7 @@
 // Acceptances, and the runs that count only because of one.
+#include <fmt/format.h>
+
+#include "server/store/descendants.hpp"
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -116,6 +119,22 @@ TEST_CASE("store: acceptances are filtered") {
     CHECK(ids({.project = "llama", .in_force_at = at(200)}) == "a3 a2");
     const auto in_force = must(store->acceptances({.project = "llama", .run = "r3", .in_force_at = at(0)}));
     CHECK(in_force[0].children == std::vector<std::string>{"merge"});
+    // Through further commits, nearest first; a graph that somebody made up may be a circle.
+    const Commit further[] = {{"after", {"merge"}, std::nullopt, "", ""},
+                              {"other", {"elsewhere", "after"}, std::nullopt, "", ""},
+                              {"sha-r3", {"other"}, std::nullopt, "", ""}};
+    must(store->put_commits("llama", further));
+    const auto walked = must(store->acceptances({.project = "llama", .run = "r3", .in_force_at = at(0)}));
+    CHECK(walked[0].children == std::vector<std::string>{"merge", "after", "other", "sha-r3"});
+    CHECK(walked[1].children == walked[0].children);
+    std::vector<Commit> line;
+    for (int i = 0; i < 2 * descendants_max; ++i)
+      line.push_back(
+          {fmt::format("line{}", i), {i == 0 ? "after" : fmt::format("line{}", i - 1)}, std::nullopt, "", ""});
+    must(store->put_commits("llama", line));
+    const auto bounded = must(store->acceptances({.project = "llama", .run = "r3", .in_force_at = at(0)}));
+    CHECK(std::ssize(bounded[0].children) == descendants_max);
+    CHECK(bounded[0].children.front() == "merge");
     CHECK(must(store->undo_acceptances({"llama", "r3", at(150), "tok2"}, audit_entry("undone"))) == 2);
     CHECK(ids({.project = "llama", .in_force_at = at(160)}) == "a3");
     const auto undone = must(store->acceptances({.project = "llama", .run = "r3"}));

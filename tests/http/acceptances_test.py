@@ -181,6 +181,22 @@ class Acceptances(Levels):
         self.assertEqual(self.rule(self.upload(project, last + 2, 120))["reason"], "accepted")
         self.assertEqual(self.counted(project)[-2:], [True, True])
 
+    def test_an_accepted_commit_speaks_too_where_others_followed_it_before_the_merge(self):
+        project = "behind"
+        self.tokens(project)
+        self.policy(project, "")
+        last = self.history(project, (100, 10))
+        graph = [{"sha": sha(n), "parents": [sha(n - 1)]} for n in range(2, 11)]
+        graph += [{"sha": sha(50), "parents": [sha(10)]}, {"sha": sha(51), "parents": [sha(50)]},
+                  {"sha": sha(52), "parents": [sha(51)]}, {"sha": sha(11), "parents": [sha(10), sha(52)]},
+                  {"sha": sha(12), "parents": [sha(11)]}, {"sha": sha(60), "parents": [sha(10)]}]
+        self.commits(project, graph)
+        self.accept(project, self.upload(project, 50, 120, branch="feature", base=sha(10), pr=7))
+        self.assertEqual(self.rule(self.upload(project, 60, 120, branch="other", base=sha(10)))["reason"], "worse")
+        for number in (last + 1, last + 2):
+            self.assertEqual(self.rule(self.upload(project, number, 120))["reason"], "accepted")
+        self.assertEqual(self.counted(project)[-2:], [True, True])
+
     def test_the_command(self):
         failed, last = self.regressed("command")
         environment = dict(os.environ, TRACEWEIR_URL=f"http://127.0.0.1:{self.service.port}", TRACEWEIR_TOKEN=self.admin,

@@ -20,11 +20,11 @@ store::RunHead head_of(const std::string& commit) {
   return head;
 }
 
-store::Acceptance accepted(const std::string& commit, std::vector<std::string> children = {}) {
+store::Acceptance accepted(const std::string& commit, std::vector<std::string> descendants = {}) {
   store::Acceptance acceptance;
   acceptance.commit = commit;
   acceptance.branch = "main";
-  acceptance.children = std::move(children);
+  acceptance.children = std::move(descendants);
   return acceptance;
 }
 
@@ -55,8 +55,10 @@ TEST_CASE("lineage: along known ancestors") {
       {"the oldest", accepted("c1"), 4, 3},
       {"another line", accepted("x"), std::nullopt, std::nullopt},
       {"merged by an ancestor", accepted("x", {"y", "c3"}), 2, 2},
+      {"merged with commits on top of it", accepted("x", {"x2", "c3", "c4", "c5"}), 2, 2},
+      {"merged through another branch", accepted("x", {"m", "n", "c4", "c5"}), 1, 1},
       {"merged by the commit itself", accepted("x", {"c5"}), 0, 0},
-      {"its own place counts, not that of its children", accepted("c2", {"c3"}), 3, 2},
+      {"its own place counts, not that of its descendants", accepted("c2", {"c3"}), 3, 2},
   };
   for (const Row& row : table) {
     CAPTURE(row.what);
