@@ -1,6 +1,6 @@
 // What is drawn on the canvas over the lines: outcomes as shapes, limits, changes of the level.
 import type uPlot from 'uplot'
-import { flag } from './series'
+import { flag, type Policy } from './series'
 import type { Layout } from './layout'
 
 export interface Colors {
@@ -58,14 +58,14 @@ const shapes: Record<string, readonly [Shape, keyof Colors, number]> = {
 /// More points than this stand too close for a dot on each that is fine; the others are always marked.
 const dotsMax = 300
 
-function shapesOf(u: uPlot, layout: Layout, limit: number | null, low: number, high: number) {
+function shapesOf(u: uPlot, layout: Layout, policy: Policy, low: number, high: number) {
   const paths = new Map<string, [Shape, number, number, number][]>()
   const ratio = devicePixelRatio
   for (let slot = low; slot <= high; slot++) {
     const lane = layout.lanes[layout.laneAt[slot]!]!
     const { columns } = lane.series
     const point = lane.pointAt[slot]!
-    const word = lane.series.markAt(point, limit) ?? 'pass'
+    const word = lane.series.markAt(point, policy) ?? 'pass'
     const accepted = (columns.flags[point]! & flag.accepted) !== 0
     if (word === 'pass' && !accepted && high - low > dotsMax) continue
     const [shape, color, radius] = shapes[word]!
@@ -79,13 +79,13 @@ function shapesOf(u: uPlot, layout: Layout, limit: number | null, low: number, h
   return paths
 }
 
-export function drawMarks(u: uPlot, layout: Layout, limit: number | null, colors: Colors) {
+export function drawMarks(u: uPlot, layout: Layout, policy: Policy, colors: Colors) {
   const c = u.ctx
   const low = Math.max(0, Math.ceil(u.scales.x!.min ?? 0))
   const high = Math.min(layout.slots - 1, Math.floor(u.scales.x!.max ?? 0))
   c.save()
   clip(u)
-  for (const [key, marks] of shapesOf(u, layout, limit, low, high)) {
+  for (const [key, marks] of shapesOf(u, layout, policy, low, high)) {
     const [name, kind] = key.split(' ') as [keyof Colors, string]
     c.beginPath()
     for (const [shape, x, y, radius] of marks) shape(c, x, y, radius)

@@ -36,9 +36,10 @@ export function scaleFor(most: number, unit: string): Scale {
 
 const joined = (text: string, unit: string) => (unit ? `${text}\u202f${unit}` : text)
 
-export function formatValue(value: number | null | undefined, unit: string): string {
+/// `most`: the size whose unit is used, where several numbers are to be compared.
+export function formatValue(value: number | null | undefined, unit: string, most?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–'
-  const scale = scaleFor(value, unit)
+  const scale = scaleFor(most ?? value, unit)
   const scaled = value / scale.factor
   if (unit === 'ratio') return joined(percent(scaled), '%')
   if (unit === 'count') return digits(scaled, Math.abs(scaled) < 10 ? 2 : 0)
@@ -46,11 +47,11 @@ export function formatValue(value: number | null | undefined, unit: string): str
 }
 
 /// A difference, with its sign; of ratios in percentage points.
-export function formatDelta(delta: number | null | undefined, unit: string): string {
+export function formatDelta(delta: number | null | undefined, unit: string, most?: number): string {
   if (delta === null || delta === undefined || !Number.isFinite(delta)) return '–'
   const nothing = delta === 0 || (unit === 'ratio' && Math.abs(delta) < 0.00005)
   const sign = nothing ? '±' : delta > 0 ? '+' : '−'
-  if (unit !== 'ratio') return sign + formatValue(Math.abs(delta), unit)
+  if (unit !== 'ratio') return sign + formatValue(Math.abs(delta), unit, most)
   return sign + joined(percent(Math.abs(delta) * 100), 'pp')
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatAgo, formatClock, formatDateTime, formatDay, formatDelta, formatRelative, formatValue, scaleFor, shortSha } from './format'
 import { colorsOf, drawChanges, drawLevels, drawLimit, drawMarks, type Change, type Colors, type Level } from './draw'
 import { spotAt, type Layout, type Spot } from './layout'
-import { flag, outcomeWords } from './series'
+import { flag, outcomeWords, type Policy } from './series'
 import { OutcomeBadge } from './ui'
 import { useTheme } from './theme'
 
@@ -24,6 +24,7 @@ export interface PlotOptions {
   changes: readonly Change[]
   levels: readonly Level[]
   limit: Limit | null
+  policy: Policy
   label: string
   onZoom: (view: View | null) => void
   onOpen: (spot: Spot) => void
@@ -132,7 +133,7 @@ function seriesOf(layout: Layout, colors: Colors): uPlot.Series[] {
 
 /// Turns presses, drags and keys on the plot into what they mean.
 function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: Colors, onHover: (slot: number | null) => void): uPlot {
-  const { layout, axis, changes, levels, limit } = options.current
+  const { layout, axis, changes, levels, limit, policy } = options.current
   const data = knownData(layout)
   const unit = layout.lanes[0]?.series.columns.unit ?? ''
   const view = () => options.current.view
@@ -151,7 +152,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
       bind: { dblclick: () => () => null }, // a click opens a run; the brush and Escape show all again
     },
     hooks: {
-      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, limit?.value ?? null, colors) }],
+      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, policy, colors) }],
       setCursor: [(u) => onHover(u.cursor.left! >= 0 ? (u.cursor.idx ?? null) : null)],
       setSelect: [(u) => {
         if (u.select.width < 6) return
@@ -172,7 +173,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
 }
 
 /// What is known of one point, in words.
-function Tip({ spot, unit, limit }: { spot: Spot; unit: string; limit: number | null }) {
+function Tip({ spot, unit, policy }: { spot: Spot; unit: string; policy: Policy }) {
   const { series } = spot.lane
   const { columns } = series
   const value = columns.value[spot.point]!
@@ -181,7 +182,7 @@ function Tip({ spot, unit, limit }: { spot: Spot; unit: string; limit: number | 
   const subject = series.text('subject', spot.point)
   const author = series.text('author', spot.point)
   const delta = value - level
-  const held = series.markAt(spot.point, limit) === 'held'
+  const held = series.markAt(spot.point, policy) === 'held'
   return (
     <>
       <div class="tip-head"><strong>{formatValue(value, unit)}</strong>{outcome && <OutcomeBadge outcome={outcome} />}{series.has(spot.point, flag.accepted) && <span class="badge accepted">Accepted</span>}</div>
@@ -230,7 +231,7 @@ export function Plot(props: PlotOptions) {
       plot.current?.destroy()
       plot.current = null
     }
-  }, [props.layout, props.axis, props.changes, props.levels, props.limit, theme])
+  }, [props.layout, props.axis, props.changes, props.levels, props.limit, props.policy, theme])
 
   useEffect(() => inOwnTask(() => plot.current?.setScale('x', { min: props.view.low - 0.6, max: props.view.high + 0.6 })), [props.view.low, props.view.high])
 
@@ -251,7 +252,7 @@ export function Plot(props: PlotOptions) {
     <div class="plot" role="group" tabIndex={0} aria-label={`${props.label}. Arrow keys move over the runs, Enter opens one, Escape shows all.`} onKeyDown={onKey}
       onFocus={() => setHere(true)} onBlur={() => setHere(false)} onMouseEnter={() => setHere(true)} onMouseLeave={() => setHere(false)}>
       <div class="plot-canvas" ref={root} />
-      {shown && <div class={`tip ${side}`} style={{ left: `${left}px` }}><Tip spot={shown} unit={unit} limit={props.limit?.value ?? null} /></div>}
+      {shown && <div class={`tip ${side}`} style={{ left: `${left}px` }}><Tip spot={shown} unit={unit} policy={props.policy} /></div>}
       <div class="visually-hidden" aria-live="polite">{shown ? spotText(shown, unit) : ''}</div>
     </div>
   )

@@ -1,5 +1,5 @@
 // A metric over commits, in columns: ten thousand points cost no ten thousand objects. Made by the worker.
-import { authorization, onToken, Problem, unreachable, type Better, type Outcome } from './api'
+import { authorization, onToken, Problem, unreachable, type Better, type Outcome, type Rule } from './api'
 
 export interface ChangePoint {
   run: string; commit: string; previous_commit?: string | null; environment?: string; before: number; after: number
@@ -26,6 +26,16 @@ export interface Columns {
 export const outcomeWords = [null, 'pass', 'warn', 'inconclusive', 'fail'] as const
 /// What a point is drawn as: the run's outcome, or that this metric held where the run as a whole did not pass.
 export type Mark = Outcome | 'held'
+
+/// What the newest verdict's policy lets a metric do: a limit, and how far it may stand from its level. Units: of the metric.
+export interface Policy { limit: number | null; margin: number }
+const silent: Policy = { limit: null, margin: 0 }
+
+export function policyOf(rules: readonly Rule[], metric: string): Policy {
+  const own = rules.filter((rule) => rule.metric === metric)
+  const margins = own.flatMap((rule) => (rule.fails_at != null && rule.baseline ? [Math.abs(rule.fails_at - (rule.baseline.level ?? rule.baseline.median))] : []))
+  return { limit: own.find((rule) => rule.limit !== null)?.limit ?? null, margin: margins.length > 0 ? Math.min(...margins) : 0 }
+}
 export const flag = { superseded: 1, accepted: 2, inBaseline: 4 } as const
 export const separator = '\u0001'
 
@@ -95,22 +105,25 @@ export class Series {
   }
 
   /// How this metric itself did in a run, which the run's outcome does not tell: another metric may have broken it.
-  /// `held`: inside the band of its baseline or better, and not over `limit`. Without both the run's outcome stands.
-  markAt(index: number, limit: number | null = null): Mark | null {
-    const { better, value, low, high, outcome } = this.columns
+  /// `held`: inside the band of its baseline or what the policy tolerates, or better, and not over the limit.
+  /// Where nothing is known of a baseline the run's outcome stands.
+  markAt(index: number, policy: Policy = silent): Mark | null {
+    const { better, value, level, low, high, outcome } = this.columns
     const word = outcomeWords[outcome[index]!] ?? null
     if (word === null || word === 'pass' || better === 'none') return word
     const worse = (bound: number) => (better === 'higher' ? value[index]! < bound : value[index]! > bound)
-    const edge = better === 'higher' ? low[index]! : high[index]!
-    return Number.isFinite(edge) && !worse(edge) && !(limit !== null && worse(limit)) ? 'held' : word
+    const edge = better === 'higher' ? Math.min(low[index]!, level[index]! - policy.margin) : Math.max(high[index]!, level[index]! + policy.margin)
+    return Number.isFinite(edge) && !worse(edge) && !(policy.limit !== null && worse(policy.limit)) ? 'held' : word
   }
 
-  /// A value's difference to its level, judged: nothing inside the band is worse or improved.
-  toneAt(index: number): 'worse' | 'improved' | 'neutral' {
+  /// A value's difference to its level, judged: nothing inside the band is worse or improved, nothing that held is worse.
+  toneAt(index: number, policy: Policy = silent): 'worse' | 'improved' | 'neutral' {
     const { better, value, low, high } = this.columns
+    const mark = this.markAt(index, policy)
     const [below, above] = [value[index]! < low[index]!, value[index]! > high[index]!]
     if (better === 'none' || (!below && !above)) return 'neutral'
-    return below === (better === 'higher') ? 'worse' : 'improved'
+    if (below !== (better === 'higher')) return 'improved'
+    return mark === 'pass' || mark === 'held' ? 'neutral' : 'worse'
   }
 
   has(index: number, bit: number): boolean {

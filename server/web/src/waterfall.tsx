@@ -46,6 +46,7 @@ export function Waterfall({ explanation, better, baseName, headName }: { explana
   const base = explanation.base ?? 0
   const head = explanation.head ?? base + delta
   const rows = rowsOf(explanation, base)
+  const most = Math.max(Math.abs(base), Math.abs(head)) || undefined // one unit for all of it
   const domain = domainOf(rows, base, head)
   const percent = (value: number) => `${(((value - domain.low) / (domain.high - domain.low)) * 100).toFixed(3)}%`
   const bar = (from: number, to: number) => ({ left: percent(Math.min(from, to)), width: `max(2px, calc(${percent(Math.max(from, to))} - ${percent(Math.min(from, to))}))` })
@@ -55,14 +56,14 @@ export function Waterfall({ explanation, better, baseName, headName }: { explana
     <tr class={`total ${kind}`}>
       <th scope="row">{name}</th>
       <td class="track"><span class="bar ends" style={bar(domain.low, value)} /></td>
-      <td class="number"><strong>{formatValue(value, unit)}</strong></td>
+      <td class="number"><strong>{formatValue(value, unit, most)}</strong></td>
     </tr>
   )
   return (
     <figure class="waterfall">
       <figcaption>
-        <strong>{metricName(explanation.metric)}</strong> {formatValue(base, unit)} → {formatValue(head, unit)}{' '}
-        <span class={`delta ${tone(delta, better)}`}>{formatDelta(delta, unit)}{base !== 0 && unit !== 'ratio' ? ` (${formatRelative(delta / base)})` : ''}</span>
+        <strong>{metricName(explanation.metric)}</strong> {formatValue(base, unit, most)} → {formatValue(head, unit, most)}{' '}
+        <span class={`delta ${tone(delta, better)}`}>{formatDelta(delta, unit, most)}{base !== 0 && unit !== 'ratio' ? ` (${formatRelative(delta / base)})` : ''}</span>
       </figcaption>
       <table>
         <caption class="visually-hidden">What {metricName(explanation.metric)} is made of, cause by cause</caption>
@@ -74,14 +75,14 @@ export function Waterfall({ explanation, better, baseName, headName }: { explana
             <tr key={row.key}>
               <th scope="row"><span class={`swatch ${row.part}`} aria-hidden="true" /><span class="cause">{row.name}</span>{row.detail && <span class="detail" title={row.detail}>{row.detail}</span>}</th>
               <td class="track"><span class={`bar ${tone(row.delta, better)}`} style={bar(row.from, row.to)} /></td>
-              <td class={`number delta ${tone(row.delta, better)}`}>{formatDelta(row.delta, unit)}</td>
+              <td class={`number delta ${tone(row.delta, better)}`}>{formatDelta(row.delta, unit, most)}</td>
             </tr>
           ))}
           {end(headName, head, 'last')}
         </tbody>
       </table>
       <p class="hint">
-        {!whole ? `The parts add up to ${formatDelta(summed, unit)}.` : rows.length === 1 ? 'One cause makes all of it.' : `The ${rows.length} parts add up to ${formatDelta(delta, unit)}.`}
+        {!whole ? `${rows.length === 1 ? 'Its one part is' : 'The parts add up to'} ${formatDelta(summed, unit, most)}.` : rows.length === 1 ? 'One cause makes all of it.' : `The ${rows.length} parts add up to ${formatDelta(delta, unit, most)}.`}
         {!domain.fromZero && ' Bars do not begin at zero.'}
       </p>
     </figure>

@@ -47,9 +47,12 @@ function rowsOf(pair: Pair): Row[] {
 const deltaOf = (row: Row) => (row.base === null || row.head === null ? null : row.head - row.base)
 const ratioOf = (row: Row) => (row.base ? (deltaOf(row) ?? 0) / Math.abs(row.base) : 0)
 
+/// Two runs of the same code differ by as much: no colour should say that one is worse.
+const isSmall = (row: Row) => (row.unit === 'ratio' ? Math.abs(deltaOf(row) ?? 0) < 0.005 : Math.abs(ratioOf(row)) < 0.01)
+
 function toneOf(row: Row): string {
   const delta = deltaOf(row)
-  const worse = delta === null ? null : isWorse(delta, row.better)
+  const worse = delta === null || isSmall(row) ? null : isWorse(delta, row.better)
   return worse === null ? 'neutral' : worse ? 'worse' : 'improved'
 }
 
@@ -65,7 +68,7 @@ function Numbers({ rows, gated }: { rows: readonly Row[]; gated: ReadonlySet<str
         <Select label="Order" value={order} options={[['change', 'gated first, then by change'], ['name', 'as measured']]} onChange={setOrder} />
       </div>
       <Table<Row> caption="Measurements of both runs" rows={sorted} most={20} rowClass={(row) => (gated.has(row.metric) ? 'gated' : '')} columns={[
-        { head: 'Metric', class: 'metric', cell: (row) => <><code>{row.metric}</code>{gated.has(row.metric) && <span class="badge none">gated</span>}</> },
+        { head: 'Metric', class: 'metric', cell: (row) => <><code>{row.metric.split(/(?<=[._])/).map((part) => <>{part}<wbr /></>)}</code>{gated.has(row.metric) && <span class="badge none">gated</span>}</> },
         { head: 'Base', number: true, cell: (row) => formatValue(row.base, row.unit) },
         { head: 'Head', number: true, cell: (row) => formatValue(row.head, row.unit) },
         { head: 'Change', number: true, cell: (row) => <span class={`delta ${toneOf(row)}`}>{formatDelta(deltaOf(row), row.unit)}</span> },

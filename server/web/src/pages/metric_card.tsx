@@ -6,7 +6,7 @@ import { layoutOf, slotOfRun, spotAt, type Layout, type Spot } from '../layout'
 import { useLoad } from '../load'
 import { Plot, type Limit, type View } from '../plot'
 import { runHref } from '../router'
-import { getSeries, flag, outcomeWords, type ChangePoint, type Series } from '../series'
+import { getSeries, flag, outcomeWords, policyOf, type ChangePoint, type Policy, type Series } from '../series'
 import { betterName, isWorse, metricName, outcomeNames } from '../words'
 import { Empty, Loading, OutcomeBadge, ProblemBox, Table } from '../ui'
 import type { Change, Level } from '../draw'
@@ -81,7 +81,7 @@ function useSeen(): [preact.RefObject<HTMLDivElement>, boolean] {
   return [ref, seen]
 }
 
-function Now({ series }: { series: Series }) {
+function Now({ series, policy }: { series: Series; policy: Policy }) {
   const last = series.count - 1
   if (last < 0) return null
   const { unit } = series.columns
@@ -91,7 +91,7 @@ function Now({ series }: { series: Series }) {
   return (
     <div class="now">
       <span class="now-value">{formatValue(value, unit)}</span>
-      {Number.isFinite(level) && <span class={`delta ${series.toneAt(last)}`}>{unit === 'ratio' || level === 0 ? formatDelta(delta, unit) : formatRelative(delta / level)}</span>}
+      {Number.isFinite(level) && <span class={`delta ${series.toneAt(last, policy)}`}>{unit === 'ratio' || level === 0 ? formatDelta(delta, unit) : formatRelative(delta / level)}</span>}
     </div>
   )
 }
@@ -121,7 +121,7 @@ function Changes({ series, project }: { series: Series; project: string }) {
   )
 }
 
-function SeriesTable({ layout, view, unit, project, metric, limit }: { layout: Layout; view: View; unit: string; project: string; metric: string; limit: Limit | null }) {
+function SeriesTable({ layout, view, unit, project, metric, policy }: { layout: Layout; view: View; unit: string; project: string; metric: string; policy: Policy }) {
   const spots: Spot[] = []
   for (let slot = view.high; slot >= view.low; slot--) {
     const spot = spotAt(layout, slot)
@@ -131,10 +131,10 @@ function SeriesTable({ layout, view, unit, project, metric, limit }: { layout: L
     <Table<Spot> caption={`${metricName(metric)} by commit, newest first`} rows={spots} most={12} stack columns={[
       { head: 'Commit', cell: ({ lane, point }) => <a href={runHref(project, lane.series.text('run', point))}><code>{shortSha(lane.series.text('commit', point))}</code></a> },
       { head: 'Value', number: true, cell: ({ lane, point }) => formatValue(lane.series.columns.value[point], unit) },
-      { head: 'Against its baseline', number: true, cell: ({ lane, point }) => <span class={`delta ${lane.series.toneAt(point)}`}>{formatDelta(lane.series.columns.value[point]! - lane.series.columns.level[point]!, unit)}</span> },
+      { head: 'Against its baseline', number: true, cell: ({ lane, point }) => <span class={`delta ${lane.series.toneAt(point, policy)}`}>{formatDelta(lane.series.columns.value[point]! - lane.series.columns.level[point]!, unit)}</span> },
       { head: 'Outcome', cell: ({ lane, point }) => {
         const word = outcomeWords[lane.series.columns.outcome[point]!]
-        const held = lane.series.markAt(point, limit?.value ?? null) === 'held'
+        const held = lane.series.markAt(point, policy) === 'held'
         return <>{held ? <span class="badge none" title={`This metric held; the run as a whole: ${outcomeNames[word!]}`}>Held; run: {outcomeNames[word!]}</span> : word ? <OutcomeBadge outcome={word} /> : '–'}{lane.series.has(point, flag.accepted) && ' accepted'}</>
       } },
       { head: 'When', cell: ({ lane, point }) => <span class="nowrap">{formatDateTime(lane.series.time(point))}</span> },
@@ -143,7 +143,7 @@ function SeriesTable({ layout, view, unit, project, metric, limit }: { layout: L
   )
 }
 
-function Body(props: CardProps & { layout: Layout; main: Series }) {
+function Body(props: CardProps & { layout: Layout; main: Series; policy: Policy }) {
   const { layout, main, metric } = props
   const view = useMemo(() => viewIn(layout, props.zoom), [layout, props.zoom?.join()])
   const changes = useMemo(() => changesOf(layout, main), [layout, main])
@@ -154,8 +154,8 @@ function Body(props: CardProps & { layout: Layout; main: Series }) {
   return (
     <>
       {props.table
-        ? <SeriesTable layout={layout} view={view} unit={main.columns.unit} project={props.project} metric={metric} limit={limit} />
-        : <Plot layout={layout} view={view} axis={props.axis} changes={changes} levels={levels} limit={limit} label={`${metricName(metric)} over ${plural(layout.slots, 'run')}`}
+        ? <SeriesTable layout={layout} view={view} unit={main.columns.unit} project={props.project} metric={metric} policy={props.policy} />
+        : <Plot layout={layout} view={view} axis={props.axis} changes={changes} levels={levels} limit={limit} policy={props.policy} label={`${metricName(metric)} over ${plural(layout.slots, 'run')}`}
             onZoom={zoomBy(props, layout)} onOpen={(spot) => props.onOpen(spot.lane.series.text('run', spot.point))} />}
       {layout.lanes.length > 1 && !props.table && <LaneLegend layout={layout} />}
       <div class="card-foot">
@@ -175,6 +175,7 @@ function LaneLegend({ layout }: { layout: Layout }) {
 export function MetricCard(props: CardProps) {
   const [ref, seen] = useSeen()
   const { main, layout, problem, again } = useLayout(props, props.metric, seen)
+  const policy = useMemo(() => policyOf(props.latest?.verdict?.rules ?? [], props.metric), [props.latest, props.metric])
   return (
     <section class="card" ref={ref} aria-label={metricName(props.metric)}>
       <div class="card-head">
@@ -182,9 +183,9 @@ export function MetricCard(props: CardProps) {
           <h2>{metricName(props.metric)}</h2>
           <p class="hint"><code>{props.metric}</code>{main && main.columns.better !== 'none' && ` · ${betterName[main.columns.better]}`}</p>
         </div>
-        {main && <Now series={main} />}
+        {main && <Now series={main} policy={policy} />}
       </div>
-      {problem ? <ProblemBox problem={problem} again={again} what="metric" /> : layout && main ? <Body {...props} layout={layout} main={main} /> : <Loading what={metricName(props.metric)} />}
+      {problem ? <ProblemBox problem={problem} again={again} what="metric" /> : layout && main ? <Body {...props} layout={layout} main={main} policy={policy} /> : <Loading what={metricName(props.metric)} />}
     </section>
   )
 }

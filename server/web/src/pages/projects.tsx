@@ -4,7 +4,7 @@ import { get, getRuns, projectPath, queryText, token, type Project, type Run } f
 import { formatAgo, formatValue, shortSha } from '../format'
 import { useLoad } from '../load'
 import { projectHref, runHref } from '../router'
-import { getSeries, type Series } from '../series'
+import { getSeries, policyOf, type Policy, type Series } from '../series'
 import { metricName } from '../words'
 import { Empty, Loading, OutcomeIcon, ProblemBox, RunBadge, TokenForm } from '../ui'
 import { gatedMetrics, knownOf, workloadsOf } from './history'
@@ -13,7 +13,7 @@ const sparkPoints = 40
 const sparksMax = 5
 
 /// A series in a line: no axes, only its way, with its last value marked by how this metric did.
-function Spark({ series, limit }: { series: Series; limit: number | null }) {
+function Spark({ series, policy }: { series: Series; policy: Policy }) {
   const { value, count } = series.columns
   if (count === 0) return null
   const [width, height] = [120, 28]
@@ -25,19 +25,19 @@ function Spark({ series, limit }: { series: Series; limit: number | null }) {
   return (
     <svg class="spark" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <polyline points={values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')} />
-      <circle class={series.markAt(count - 1, limit) ?? 'none'} cx={x(last)} cy={y(values[last]!)} r="3" />
+      <circle class={series.markAt(count - 1, policy) ?? 'none'} cx={x(last)} cy={y(values[last]!)} r="3" />
     </svg>
   )
 }
 
-function SparkCell({ project, workload, branch, metric, limit }: { project: string; workload: string; branch: string; metric: string; limit: number | null }) {
+function SparkCell({ project, workload, branch, metric, policy }: { project: string; workload: string; branch: string; metric: string; policy: Policy }) {
   const path = `${projectPath(project)}/history${queryText({ metric, branch, workload, limit: sparkPoints })}`
   const { value: series } = useLoad(path, () => getSeries(path))
   const last = series && series.count > 0 ? series.columns.value[series.count - 1]! : null
   return (
     <a class="spark-cell" href={projectHref(project, { workload, branch, metrics: metric })}>
       <span class="spark-name">{metricName(metric)}</span>
-      <span class="spark-line">{series ? <Spark series={series} limit={limit} /> : <span class="spark" />}<span class="spark-value">{last === null ? '' : formatValue(last, series!.columns.unit)}</span></span>
+      <span class="spark-line">{series ? <Spark series={series} policy={policy} /> : <span class="spark" />}<span class="spark-value">{last === null ? '' : formatValue(last, series!.columns.unit)}</span></span>
     </a>
   )
 }
@@ -61,7 +61,7 @@ function WorkloadRow({ project, runs, workload }: { project: string; runs: Run[]
         <span class="muted">{known.branch || 'no branch'} · <a href={runHref(project, newest.id)}><code>{shortSha(newest.commit)}</code></a> · {formatAgo(Date.parse(newest.uploaded_at))}</span>
       </div>
       <p class="workload-summary">{newest.verdict?.summary ?? newest.error?.detail ?? ''}</p>
-      <div class="sparks">{gatedMetrics(known.latest).slice(0, sparksMax).map((metric) => <SparkCell key={metric} project={project} workload={workload} branch={known.branch} metric={metric} limit={known.latest?.verdict?.rules.find((rule) => rule.metric === metric && rule.limit !== null)?.limit ?? null} />)}</div>
+      <div class="sparks">{gatedMetrics(known.latest).slice(0, sparksMax).map((metric) => <SparkCell key={metric} project={project} workload={workload} branch={known.branch} metric={metric} policy={policyOf(known.latest?.verdict?.rules ?? [], metric)} />)}</div>
       {others.length > 0 && (
         <p class="branches">Other branches: {others.map((run) => (
           <a class="branch" href={runHref(project, run.id)}>{run.verdict && <OutcomeIcon outcome={run.verdict.outcome} />}<span class="visually-hidden">{run.verdict?.outcome ?? run.status} on </span>{run.branch}</a>
