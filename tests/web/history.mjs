@@ -50,6 +50,23 @@ test('hovering a commit tells what it was; a click opens it', async () => {
   await close(opened)
 })
 
+test('a metric that held is not told as failed, though its run did', async () => {
+  const opened = await open('/projects/demo?metrics=allreduce.time_mean,gpu.utilization&view=table')
+  const { page } = opened
+  const row = (metric) => card(page, metric).locator('tbody tr', { hasText: 'data: decode images in the training process', hasNotText: 'Revert' }).first()
+  for (const metric of ['gpu.utilization', 'allreduce.time_mean']) {
+    await card(page, metric).locator('tbody tr').first().waitFor()
+    await card(page, metric).locator('button.more').click()
+  }
+  assert.match(await row('gpu.utilization').innerText(), /Fail/)
+  assert.equal(await row('gpu.utilization').locator('.badge.fail').count(), 1)
+  assert.match(await row('allreduce.time_mean').innerText(), /Held; run: Fail/)
+  assert.equal(await row('allreduce.time_mean').locator('.badge.fail, .delta.worse').count(), 0)
+  for (const red of await page.locator('.delta.worse').allInnerTexts()) assert.doesNotMatch(red, /[+−]0(\.0\d)?\s/, 'nothing is red inside its tolerance')
+  await accessible(page, 'held metrics')
+  await close(opened)
+})
+
 test('dragging zooms, the address keeps it, Escape shows all', async () => {
   const opened = await open('/projects/demo')
   const { page } = opened

@@ -55,6 +55,13 @@ test('a run of two ranks shows each', async () => {
   await page.waitForSelector('.device-bar')
   assert.equal(await page.locator('.device-bar').count(), 2)
   assert.match(await page.locator('#collectives').innerText(), /waiting for other ranks/)
+  assert.equal(await page.locator('#findings code:text-is("serial_copies")').count(), 1, 'what both ranks have is said once')
+  assert.match(await page.locator('#findings').innerText(), /all 2 ranks/)
+  assert.equal(await page.locator('.verdict .actions .button:visible').count(), 2, 'the traces of the ranks are one menu')
+  await page.click('.menu > summary')
+  assert.equal(await page.locator('.menu li').count(), 2)
+  await accessible(page, 'menu of traces')
+  await page.click('.menu > summary')
   await page.selectOption('#time select', '1')
   await page.waitForFunction(() => location.search === '?rank=1')
   assert.match(await page.locator('#idle').innerText(), /of rank 1/)
@@ -70,6 +77,45 @@ test('an nsys run, one that waits, one that was rejected', async () => {
     assert.match(await opened.page.locator('main').innerText(), text)
     if (name === 'nsys') assert.equal(await opened.page.locator('button:text("Open in Perfetto")').count(), 0, 'the viewer reads no exports of nsys')
     await accessible(opened.page, name)
+    await close(opened)
+  }
+})
+
+test('evidence has its unit, the commit its subject', async () => {
+  const opened = await open(run(24))
+  const { page } = opened
+  await page.waitForSelector('#findings .evidence')
+  const evidence = await page.locator('#findings .evidence').allInnerTexts()
+  assert.ok(evidence.some((text) => /idle\s+\d+\.\d\s%/.test(text)), evidence.join('; '))
+  assert.ok(evidence.every((text) => !/\b(ns|ratio|bytes)\b/.test(text)), evidence.join('; '))
+  await page.waitForSelector('.facts >> text=data: decode images in the training process')
+  assert.match(await page.locator('.facts.inline').innerText(), /Ada/)
+  await close(opened)
+})
+
+test('evidence in nanoseconds is a time, and a page opens with the rank that is blamed', async () => {
+  const blame = (json) => {
+    json.report.run.findings = [{ code: 'straggler', severity: 'warning', count: 1, advice: 'Rank 1 is late.', evidence: { rank: 1, waited_ns: 61439673, calls_ratio: 1 } }]
+    return json
+  }
+  const opened = await open(run('ranks'), { prepare: withRun('ranks', blame) })
+  const { page } = opened
+  await page.waitForSelector('#findings .evidence')
+  assert.match(await page.locator('#findings .evidence').first().innerText(), /rank\s+1[\s\S]*waited\s+61\.4\d*\sms[\s\S]*calls\s+100\.0\s%/)
+  assert.match(await page.locator('#idle').innerText(), /of rank 1/)
+  await close(opened)
+})
+
+test('nothing of the rules is cut, whatever the width and however long a name', async () => {
+  const long = (json) => {
+    json.verdict.rules[0].next = `Look at ${'flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel'.repeat(3)} first.`
+    return json
+  }
+  for (const width of [1280, 1200, 1100, 900, 390]) {
+    const opened = await open(run(24), { width, prepare: withRun(24, long) })
+    await opened.page.waitForSelector('#rules tbody')
+    const [wide, room] = await opened.page.locator('#rules .table-wrap').evaluate((wrap) => [wrap.scrollWidth, wrap.clientWidth])
+    assert.ok(wide <= room, `${width}: ${wide} px in ${room}`)
     await close(opened)
   }
 })
