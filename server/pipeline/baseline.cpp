@@ -85,6 +85,26 @@ Result<Found> by_time(store::Store& store, const store::RunHead& head, const sto
                    query.branch)}};
 }
 
+bool has_patterns(const gate::Policy& policy) {
+  return std::any_of(policy.rules.begin(), policy.rules.end(),
+                     [](const gate::Rule& rule) { return rule.metric.find('*') != std::string::npos; });
+}
+
+/// What is asked for, and what a pattern finds in the runs that are compared with: a metric that they have and this run
+/// has not is missing, not unknown.
+std::vector<std::string> metrics_in(const BaselineQuestion& question, std::span<const store::BaselineRow> rows) {
+  if (!has_patterns(question.policy)) return question.metrics;
+  std::set<std::string> known(question.metrics.begin(), question.metrics.end());
+  std::vector<std::string> measured;
+  for (const store::BaselineRow& row : rows)
+    for (const auto& [metric, value] : row.values)
+      if (known.insert(metric).second) measured.push_back(metric);
+  std::vector<std::string> metrics = question.metrics;
+  for (const gate::Rule& rule : gate::rules_for(question.policy, measured))
+    if (std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end()) metrics.push_back(rule.metric);
+  return metrics;
+}
+
 store::BaselineQuery query_of(const BaselineQuestion& question) {
   store::BaselineQuery query;
   query.project = question.head.project;
@@ -94,7 +114,7 @@ store::BaselineQuery query_of(const BaselineQuestion& question) {
   query.not_commit = question.head.commit;
   query.before_run = question.head.id;
   query.limit = noise_runs_max;
-  query.metrics = question.metrics;
+  if (!has_patterns(question.policy)) query.metrics = question.metrics;
   query.since = wire::from_rfc3339(question.policy.baseline.epoch);
   query.now = question.now;
   query.leaning = question.leaning;
@@ -253,7 +273,8 @@ Result<FoundBaseline> baseline_for(store::Store& store, const BaselineQuestion& 
   out.baseline.other_class_runs = others;
   out.baseline.place = place_of(question.head, question.policy);
   for (const store::BaselineRow& row : found.rows) out.baseline.runs.push_back(row.run);
-  for (const std::string& metric : question.metrics) add_series(metric, found.rows, speaking, question.policy, out);
+  for (const std::string& metric : metrics_in(question, found.rows))
+    add_series(metric, found.rows, speaking, question.policy, out);
   return out;
 }
 

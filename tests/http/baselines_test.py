@@ -142,6 +142,20 @@ class Baselines(Levels):
         rule, = self.own("own-kind", 9, 1200, "ms")["rules"]
         self.assertEqual((rule["reason"], rule["baseline"]["runs"]), ("within", 8))
 
+    def test_what_a_pattern_finds_in_the_baseline_and_not_in_the_run_is_missing(self):
+        self.tokens("own-gone")
+        text = '[rules."custom.*"]\nworse_by = "5%"\ndirection = "lower"\n'
+        self.assertEqual(self.service.call("PUT", "/api/v1/projects/own-gone/policy", self.admin, text.encode()).status, 204)
+        for number in range(1, 8):
+            values = {"custom.a": 1 + number / 1000} | ({"custom.b": 2 + number / 1000} if number < 7 else {})
+            body = json.dumps({"metrics": {name: {"value": value, "unit": "s", "better": "lower"} for name, value in values.items()}})
+            answer = self.service.upload(self.tokens("own-gone"), body.encode(), sha(number), project="own-gone")
+        verdict = answer.json["verdict"]
+        self.assertEqual({rule["metric"]: rule["reason"] for rule in verdict["rules"]}, {"custom.a": "within", "custom.b": "metric_missing"})
+        self.assertEqual(verdict["outcome"], "inconclusive")
+        replayed = self.service.call("GET", f"/api/v1/projects/own-gone/runs/{answer.json['id']}/replay", self.tokens("own-gone"))
+        self.assertTrue(replayed.json["same"], replayed.json["differences"])
+
     def test_a_failing_run_of_the_baseline_branch_is_told_once(self):
         self.tokens("told")
         self.policy("told", "")
