@@ -282,8 +282,8 @@ RunMatches match_calls(std::span<const RankShare> ranks) {
 std::vector<MatchedRow> matched_rows(const RunMatches& matches) {
   std::vector<MatchedRow> rows;
   for (const auto& [key, size] : matches.sizes)
-    rows.push_back({key.first, key.second, size.matched, Nanos{size.transfer.clamped()}, size.calls,
-                    Nanos{size.own.clamped()}});
+    rows.push_back(
+        {key.first, key.second, size.matched, Nanos{size.transfer.clamped()}, size.calls, Nanos{size.own.clamped()}});
   std::stable_sort(rows.begin(), rows.end(),
                    [](const MatchedRow& a, const MatchedRow& b) { return a.total > b.total; });
   return rows;

@@ -33,9 +33,9 @@ struct SizeMatches {
   Sum own;                 ///< their durations
 };
 struct RunMatches {
-  std::array<KindMatches, std::size(timeline::collectives)> kinds;  ///< by Collective
+  std::array<KindMatches, std::size(timeline::collectives)> kinds;             ///< by Collective
   std::map<std::pair<timeline::Collective, std::int64_t>, SizeMatches> sizes;  ///< by kind and bytes
-  std::int64_t matched = 0;                                         ///< of all kinds
+  std::int64_t matched = 0;                                                    ///< of all kinds
   /// Per rank of the run: matched calls that were the shortest there, after the longest compute. Ties are nobody's.
   std::vector<std::int64_t> last_to_arrive;
 

@@ -147,9 +147,9 @@ Json json_of(const metrics::CollectiveRow& row) {
 }
 
 Json json_of(const metrics::MatchedRow& row) {
-  return {{"kind", word(row.kind)},   {"bytes", known(row.bytes)},
-          {"matched", row.matched},   {"transfer_ns", row.transfer.count()},
-          {"calls", row.calls},       {"total_ns", row.total.count()}};
+  return {{"kind", word(row.kind)}, {"bytes", known(row.bytes)},
+          {"matched", row.matched}, {"transfer_ns", row.transfer.count()},
+          {"calls", row.calls},     {"total_ns", row.total.count()}};
 }
 
 Json json_of(const metrics::PhaseRow& phase) {
