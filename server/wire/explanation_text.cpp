@@ -176,11 +176,7 @@ std::string to_markdown(const gate::Explanation& explanation) {
 std::string explanations_markdown(const gate::Verdict& verdict) {
   std::string text;
   for (const gate::Explanation& explanation : verdict.explanations) text += to_markdown(explanation);
-  return text + facts_markdown(verdict);
-}
-
-std::string facts_markdown(const gate::Verdict& verdict) {
-  return facts_markdown(sentences_beside(verdict.workload_changed, verdict.cost, verdict.facts));
+  return text + facts_markdown(sentences_beside(verdict.workload_changed, verdict.cost, verdict.facts));
 }
 
 std::string to_markdown(const DiffDocument& document) {

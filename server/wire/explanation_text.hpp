@@ -19,8 +19,6 @@ std::string to_text(const DiffDocument& document);
 /// The same as Markdown; names of the trace are escaped.
 std::string to_markdown(const gate::Explanation& explanation);
 std::string explanations_markdown(const gate::Verdict& verdict);
-/// What stands beside the explanations of a verdict alone: a changed workload, the cost, the facts.
-std::string facts_markdown(const gate::Verdict& verdict);
 std::string to_markdown(const DiffDocument& document);
 
 }  // namespace traceweir::wire
