@@ -248,11 +248,17 @@ Finding finding_of(const Node& node) {
   return out;
 }
 
+/// Over several devices a term may be longer than any time that is written down; then it is the longest (saturated).
 void check_breakdown(const Node& node, const RankReport& rank) {
   Wide sum = 0;
-  for (const findings::Term& term : rank.breakdown) sum += term.length.count();
+  bool full = false;
+  for (const findings::Term& term : rank.breakdown) {
+    sum += term.length.count();
+    full = full || term.length == Nanos::max();
+  }
   const Wide length = rank.window ? rank.window->span.length().count() : 0;
-  adds_up(node, sum, length * Wide{rank.environment.gpu_count});
+  const Wide whole = length * Wide{rank.environment.gpu_count};
+  adds_up(node, full ? std::max(sum, whole) : sum, whole);
 }
 
 template <typename Row, typename Read>

@@ -19,14 +19,17 @@ using metrics::PhaseRow;
 
 Nanos sum_of(Nanos a, Nanos b) { return saturated(Wide{a.count()} + Wide{b.count()}); }
 
+/// Counts are as large as whoever wrote the file says.
+void add_count(std::int64_t& sum, std::int64_t count) { sum = saturated(Wide{sum} + Wide{count}).count(); }
+
 void add_to(KernelRow& rest, const KernelRow& row) {
-  rest.count += row.count;
+  add_count(rest.count, row.count);
   rest.total = sum_of(rest.total, row.total);
   rest.share += row.share;
 }
 
 void add_to(PhaseRow& rest, const PhaseRow& row) {
-  rest.count += row.count;
+  add_count(rest.count, row.count);
   rest.host = sum_of(rest.host, row.host);
   rest.gpu = sum_of(rest.gpu, row.gpu);
 }
@@ -95,7 +98,7 @@ void cut_terms(std::vector<Term>& terms, std::size_t limit) {
 }
 
 void add_to(CollectiveRow& rest, const CollectiveRow& row) {
-  rest.count += row.count;
+  add_count(rest.count, row.count);
   rest.total = sum_of(rest.total, row.total);
   rest.min = std::min(rest.min, row.min);
   rest.max = std::max(rest.max, row.max);
@@ -185,8 +188,8 @@ void cut_matched(std::vector<metrics::MatchedRow>& rows, std::size_t limit) {
     const auto [rest, added] = unsized.try_emplace(rows[i].kind, rows[i]);
     rest->second.bytes = 0;
     if (added) continue;
-    rest->second.matched += rows[i].matched;
-    rest->second.calls += rows[i].calls;
+    add_count(rest->second.matched, rows[i].matched);
+    add_count(rest->second.calls, rows[i].calls);
     rest->second.transfer = sum_of(rest->second.transfer, rows[i].transfer);
     rest->second.total = sum_of(rest->second.total, rows[i].total);
   }
