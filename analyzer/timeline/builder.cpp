@@ -20,8 +20,9 @@ constexpr std::size_t examples_max = 3;
 constexpr Nanos time_max{std::int64_t{1} << 62};
 bool in_range(Nanos t) { return -time_max < t && t < time_max; }
 
-// Far more GPUs than a process can open; the last index says "one too many".
+// Far more GPUs than a process can open; the last index says "no such device".
 constexpr std::size_t devices_max = 4096;
+constexpr std::int64_t ordinal_max = 1'000'000'000;
 constexpr DeviceIndex no_device{0xFFFF};
 
 std::string out_of_range(Interval span) { return fmt::format("time out of range: {} ns", span.begin.count()); }
@@ -36,6 +37,7 @@ TimelineBuilder& TimelineBuilder::operator=(TimelineBuilder&&) noexcept = defaul
 NameId TimelineBuilder::name(std::string_view text) { return rows_->name(text); }
 
 DeviceIndex TimelineBuilder::device(std::int64_t ordinal, std::string_view uuid) {
+  if (ordinal < -ordinal_max || ordinal > ordinal_max) return no_device;
   const auto known = rows_->devices_by_ordinal.find(ordinal);
   if (known != rows_->devices_by_ordinal.end()) return known->second;
   auto& devices = rows_->out.devices;
@@ -75,7 +77,8 @@ void TimelineBuilder::add(const WorkRow& row) {
   const bool beyond = !in_range(row.span.begin) || !in_range(row.span.end);
   if (beyond && row.span.begin <= row.span.end) return drop_work(out_of_range(row.span));
   if (!rows_->accepts(row.span)) return;
-  if (row.device == no_device) return drop_work("work of one device too many");
+  if (row.device == no_device)
+    return drop_work("work of a device that no process has: one too many, or its number out of range");
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.device) < rows_->out.devices.size());
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
