@@ -26,7 +26,8 @@ using timeline::KernelSum;
 using timeline::Sums;
 
 constexpr std::size_t rows_max = 200'000;
-constexpr double time_max = 4e18;  // ns: about the end of what 64 bits hold
+constexpr double time_max = 4e18;   // ns: about the end of what 64 bits hold
+constexpr double bytes_max = 4e18;  // the same for sizes
 
 struct UnitWord {
   std::string_view word;
@@ -177,7 +178,8 @@ Result<DurationSum> durations_of(const StatsTable& table, const DurationColumns&
   if (out.min && out.max && *out.min > *out.max) return wrong(table, row, "its least time is above its greatest");
   if (columns.median) {
     const auto median = number_in(row[columns.median->index], spelling);
-    if (median && *median >= 0) out.median = *median * columns.median->factor;
+    if (median && *median >= 0 && *median * columns.median->factor <= time_max)
+      out.median = *median * columns.median->factor;
   }
   return out;
 }
@@ -245,7 +247,8 @@ Result<void> read_copy_bytes(const StatsTable& table, Spelling spelling, Sums& s
   for (const auto& row : table.rows) {
     const auto bytes = number_in(row[total->index], spelling);
     const auto copies = integer_in(row[*count], spelling);
-    if (!bytes || *bytes < 0 || !copies || *copies < 0) return wrong(table, row, "its size or count is no number");
+    if (!bytes || *bytes < 0 || *bytes * total->factor > bytes_max || !copies || *copies < 0)
+      return wrong(table, row, "its size or count is no number");
     sizes.push_back(CopyBytes{clean_text(row.back()), direction_of(row.back()), *copies, *bytes * total->factor});
   }
   return {};

@@ -295,6 +295,7 @@ class Cutter {
     }
     if (table.skipped || is_header(table.columns)) tables_.push_back(std::move(table));
     named_.clear();
+    form_ = Form::none;  // what follows is no row of the table before the array
     return {};
   }
 

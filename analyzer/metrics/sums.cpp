@@ -52,7 +52,10 @@ bool add_durations(const DurationSum& row, std::vector<std::int64_t>& durations)
   if (row.count > 3) return durations.insert(durations.end(), static_cast<std::size_t>(row.count), least), true;
   durations.push_back(least);
   durations.push_back(greatest);
-  if (row.count == 3) durations.push_back(row.total.count() - least - greatest);
+  if (row.count < 3) return true;
+  const std::int64_t others = row.total.count() - least;
+  if (others < greatest) return false;  // the row contradicts itself
+  durations.push_back(others - greatest);
   return durations.back() >= least;
 }
 
@@ -116,15 +119,15 @@ Value kernel_p50(const Sums& sums) {
 Value h2d_bandwidth(const Sums& sums) {
   if (!sums.copies || !sums.copy_bytes) return NotMeasured::no_such_table;
   double bytes = 0;
-  std::int64_t sized = 0;
+  Sum sized;
   for (const auto& row : *sums.copy_bytes)
-    if (row.direction == Direction::h2d) bytes += row.bytes, sized += row.count;
+    if (row.direction == Direction::h2d) bytes += row.bytes, sized.add(row.count);
   Rows rows;
   for (const auto& copy : *sums.copies)
     if (copy.direction == Direction::h2d) rows.push_back(&copy.durations);
   if (rows.empty()) return NotMeasured::no_copies;
   // A size below half of the last printed digit reads 0: that is no bandwidth of 0.
-  if (sized != count_of(rows) || bytes == 0 || total_of(rows).zero()) return NotMeasured::no_sizes;
+  if (sized.clamped() != count_of(rows) || bytes == 0 || total_of(rows).zero()) return NotMeasured::no_sizes;
   return bytes / total_of(rows).as_double();
 }
 
