@@ -116,6 +116,20 @@ TEST_CASE("TimelineBuilder: devices are merged by uuid, and only those with work
   CHECK(timeline.device(timeline.work[0].device).ordinal == 3);
 }
 
+// Why: a report holds devices by a number that others can read; a trace may say any.
+TEST_CASE("TimelineBuilder: devices by a number that none has are dropped and counted") {
+  tml::TimelineBuilder builder;
+  const auto name = builder.name("k");
+  for (const std::int64_t ordinal :
+       {std::int64_t{1'000'000'000}, std::int64_t{1'000'000'001}, std::int64_t{-1'000'000'001},
+        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()})
+    builder.add(tml::WorkRow{.span = span(1, 2), .device = builder.device(ordinal), .name = name});
+  const tml::Timeline timeline = std::move(builder).finish();
+  CHECK(timeline.work.size() == 1);
+  CHECK(timeline.devices.size() == 1);
+  CHECK(count_of(timeline, FindingCode::invalid_text) == 4);
+}
+
 // Why: a file can name as many devices as it has rows; indices are 16 bits.
 TEST_CASE("TimelineBuilder: devices beyond any machine are dropped and counted") {
   tml::TimelineBuilder builder;
