@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -231,6 +232,26 @@ TEST_CASE("cut_lists: longest stay, the rest is added up") {
   REQUIRE(rank.phases.size() == 1);
   CHECK(rank.phases[0].name == "rest");
   CHECK(rank.steps.empty());
+}
+
+// Why: tables of nsys stats and reports of others hold any count; a sum below 0 would make the report one that nobody
+// reads.
+TEST_CASE("cut_lists, cut_matched: counts are added up to what 64 bits hold") {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  RankReport rank = full_rank(0);
+  rank.kernels.clear();
+  for (int i = 0; i < 4; ++i) rank.kernels.push_back({"k", timeline::WorkKind::compute, most - i, Nanos{9}, 0});
+  rank.phases = {{"a", most, Nanos{1}, Nanos{1}}, {"b", 1, Nanos{1}, Nanos{1}}};
+  rank.collectives = {{timeline::Collective::allreduce, 1, most, Nanos{1}, Nanos{1}, Nanos{1}, 2, ""},
+                      {timeline::Collective::allreduce, 2, most, Nanos{1}, Nanos{1}, Nanos{1}, 2, ""}};
+  cut_lists(rank, {.kernels = 1, .terms = 9, .collectives = 0, .phases = 0, .steps = 9});
+  CHECK(rank.kernels.at(1).count == most);
+  CHECK(rank.phases.at(0).count == most);
+  CHECK(rank.collectives.at(0).count == most);
+  std::vector<metrics::MatchedRow> matched(3, {timeline::Collective::allreduce, 8, most, Nanos{1}, most, Nanos{1}});
+  cut_matched(matched, 1);
+  CHECK(matched.at(1).matched == most);
+  CHECK(matched.at(1).calls == most);
 }
 
 TEST_CASE("from_json: a report of a version that kept no matched calls") {

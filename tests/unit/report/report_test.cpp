@@ -73,6 +73,25 @@ TEST_CASE("report_of: the whole analyzer behind the readers") {
   CHECK(to_json(*again) == to_json(*report));
 }
 
+// Why: the process that reads a stranger's file says what it found in nothing but a report; one that the service does
+// not take would be our own fault.
+TEST_CASE("report_of: devices that idle longer than 64 bits hold, together") {
+  constexpr std::int64_t far = (std::int64_t{1} << 62) - 10;
+  timeline::TimelineBuilder builder;
+  for (const std::int64_t ordinal : {0, 1, 2})
+    for (const std::int64_t begin : {-far, far})
+      builder.add(timeline::WorkRow{
+          .span = ns(begin, begin + 5), .device = builder.device(ordinal), .name = builder.name("gemm")});
+  const std::vector<timeline::Timeline> timelines = {std::move(builder).finish()};
+  const auto report = report_of(timelines, std::vector<TraceFacts>(1));
+  REQUIRE(report.has_value());
+  const std::string text = to_json(*report);
+  CHECK(report->ranks[0].breakdown[0].length == Nanos::max());
+  const auto again = from_json(text);
+  REQUIRE_MESSAGE(again.has_value(), (again ? std::string() : again.error().message));
+  CHECK(to_json(*again) == text);
+}
+
 // Why: a file without GPU work is a report that says so, not an error and not a zero.
 TEST_CASE("report_of: no GPU work") {
   const std::vector<timeline::Timeline> timelines = {timeline::TimelineBuilder().finish()};
