@@ -17,17 +17,17 @@ constexpr unsigned idle = 1, compute = 2, graph = 4, comm = 8, memory = 16, all 
 
 struct ExplainedMetric {
   std::string_view id;
-  Scale scale;
+  Per per;
   unsigned terms;
   double sign;           ///< -1: the metric is the whole without the terms
   bool of_single_steps;  ///< a quantile: its difference from the mean's is a row of its own
 };
 constexpr ExplainedMetric explained[] = {
-    {"step.time_p50", Scale::step, all, 1, true},          {"step.time_mean", Scale::step, all, 1, false},
-    {"step.time_p95", Scale::step, all, 1, true},          {"gpu.utilization", Scale::window, idle | memory, -1, false},
-    {"gpu.idle", Scale::window, idle, 1, false},           {"gpu.compute", Scale::window, compute, 1, false},
-    {"gpu.exposed_comm", Scale::window, comm, 1, false},   {"gpu.exposed_memory", Scale::window, memory, 1, false},
-    {"comm.exposed_per_step", Scale::step, comm, 1, false}};
+    {"step.time_p50", Per::step, all, 1, true},          {"step.time_mean", Per::step, all, 1, false},
+    {"step.time_p95", Per::step, all, 1, true},          {"gpu.utilization", Per::window, idle | memory, -1, false},
+    {"gpu.idle", Per::window, idle, 1, false},           {"gpu.compute", Per::window, compute, 1, false},
+    {"gpu.exposed_comm", Per::window, comm, 1, false},   {"gpu.exposed_memory", Per::window, memory, 1, false},
+    {"comm.exposed_per_step", Per::step, comm, 1, false}};
 /// Of these the first ones are what a comparison explains; the others only where a rule asks.
 constexpr std::size_t compared_terms = 5;
 
@@ -135,7 +135,7 @@ std::string Explainer::kernel_note(const std::string& name) const {
   if (!in_base && !in_head) return {};
   if (!in_base) return base_.kernels().complete ? "new" : "";
   if (!in_head) return head_.kernels().complete ? "gone" : "";
-  const bool stepwise = base_.terms(Scale::step) && head_.terms(Scale::step);
+  const bool stepwise = base_.terms(Per::step) && head_.terms(Per::step);
   const KernelCalls& a = before->second;
   const KernelCalls& b = after->second;
   constexpr double other_count = 0.01, other_time = 0.02;
@@ -148,8 +148,8 @@ std::string Explainer::kernel_note(const std::string& name) const {
   return fmt::format("{} a call instead of {}", pair.to, pair.from);
 }
 
-std::vector<Part> Explainer::parts_of_terms(Scale scale) const {
-  TermSums before = *base_.terms(scale), after = *head_.terms(scale);
+std::vector<Part> Explainer::parts_of_terms(Per per) const {
+  TermSums before = *base_.terms(per), after = *head_.terms(per);
   fold_missing(before, after);
   std::vector<Part> parts = differences(before, after);
   for (Part& part : parts)
@@ -165,9 +165,9 @@ std::optional<Explanation> Explainer::explain(std::string_view metric) const {
   std::vector<Part> parts;
   double sign = 1;
   if (const ExplainedMetric* row = row_of(metric)) {
-    if (!base_.terms(row->scale) || !head_.terms(row->scale)) return std::nullopt;
+    if (!base_.terms(row->per) || !head_.terms(row->per)) return std::nullopt;
     sign = row->sign;
-    parts = parts_of_terms(row->scale);
+    parts = parts_of_terms(row->per);
     std::erase_if(parts, [row](const Part& part) { return (class_of(part.key.cause) & row->terms) == 0; });
     double mean = 0;
     for (Part& part : parts) mean += part.delta *= sign;

@@ -44,7 +44,7 @@ class Explainer {
   [[nodiscard]] std::optional<std::int64_t> rank_of(const std::vector<TermKey>& keys) const;
 
  private:
-  [[nodiscard]] std::vector<Part> parts_of_terms(Scale scale) const;
+  [[nodiscard]] std::vector<Part> parts_of_terms(Per per) const;
   [[nodiscard]] std::string kernel_note(const std::string& name) const;
 
   RunSide base_, head_;

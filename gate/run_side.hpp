@@ -32,7 +32,7 @@ inline constexpr std::string_view rest_name = "rest";
 TermKey rest_of(const TermKey& key);
 
 /// What terms are divided by.
-enum class Scale { window, step };
+enum class Per { window, step };
 
 /// Kernels of one normalised name, over ranks. Means over ranks.
 struct KernelCalls {
@@ -65,11 +65,11 @@ class RunSide {
   explicit RunSide(const report::Report& report);
 
   [[nodiscard]] const report::Report& report() const { return *report_; }
-  /// Nothing where a rank has no window, or no steps for Scale::step.
-  [[nodiscard]] const std::optional<TermSums>& terms(Scale scale) const {
-    return scale == Scale::window ? per_window_ : per_step_;
+  /// Nothing where a rank has no window, or no steps for Per::step.
+  [[nodiscard]] const std::optional<TermSums>& terms(Per per) const {
+    return per == Per::window ? per_window_ : per_step_;
   }
-  /// Units: ns per step; empty where terms(Scale::step) is.
+  /// Units: ns per step; empty where terms(Per::step) is.
   [[nodiscard]] const std::vector<RankSums>& ranks() const { return ranks_; }
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
   /// Empty where a rank has no such calls.

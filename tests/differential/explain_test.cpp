@@ -157,11 +157,11 @@ TEST_CASE("explain: the terms are the metrics, to the nanosecond, before anythin
   const report::Report report = report_of(noisy(7, 3), Format::nsys);
   const gate::RunSide side(report);
   double idle = 0, memory = 0, step = 0;
-  for (const auto& [key, value] : *side.terms(gate::Scale::window)) {
+  for (const auto& [key, value] : *side.terms(gate::Per::window)) {
     if (gate::word(key.cause).starts_with("idle.")) idle += value;
     if (key.cause == gate::Cause::exposed_memory) memory += value;
   }
-  for (const auto& [key, value] : *side.terms(gate::Scale::step)) step += value;
+  for (const auto& [key, value] : *side.terms(gate::Per::step)) step += value;
   CHECK(std::abs(idle - side.value("gpu.idle").value()) < 1e-12);
   CHECK(std::abs(1 - idle - memory - side.value("gpu.utilization").value()) < 1e-12);
   CHECK(std::abs(step - side.value("step.time_mean").value()) < 1e-3);
