@@ -17,19 +17,19 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct AcceptOptions {
   ConnectionOptions connection;
   std::string run, reason, author, until;
   std::vector<std::string> metrics;
   bool all = false, undo = false, json = false;
 };
 
-std::string path_of(const Options& options) {
+std::string path_of(const AcceptOptions& options) {
   return wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run));
 }
 
 /// The body of an answer that went well. Errors: the service's.
-Result<std::string> send(const Client& client, const std::string& method, const Options& options,
+Result<std::string> send(const Client& client, const std::string& method, const AcceptOptions& options,
                          const std::string& body) {
   ClientRequest request;
   request.method = method;
@@ -42,7 +42,7 @@ Result<std::string> send(const Client& client, const std::string& method, const 
 }
 
 /// The metrics whose rules fail in the run's verdict.
-Result<std::vector<std::string>> failing_metrics(const Client& client, const Options& options) {
+Result<std::vector<std::string>> failing_metrics(const Client& client, const AcceptOptions& options) {
   TRACEWEIR_TRY(body, client.get(path_of(options)));
   TRACEWEIR_TRY(run, wire::run_from_json(body));
   std::vector<std::string> metrics;
@@ -56,7 +56,7 @@ Result<std::vector<std::string>> failing_metrics(const Client& client, const Opt
   return metrics;
 }
 
-Result<wire::AcceptanceRequest> request_of(const Client& client, const Options& options) {
+Result<wire::AcceptanceRequest> request_of(const Client& client, const AcceptOptions& options) {
   wire::AcceptanceRequest request;
   request.every_metric = options.all;
   request.metrics = options.metrics;
@@ -83,7 +83,7 @@ void print(const wire::AcceptanceDocument& acceptance) {
              acceptance.run);
 }
 
-int undo(const Client& client, const Options& options) {
+int undo(const Client& client, const AcceptOptions& options) {
   const auto done = send(client, "DELETE", options, "");
   if (!done) return say(done.error());
   if (options.json)
@@ -93,7 +93,7 @@ int undo(const Client& client, const Options& options) {
   return exit_done;
 }
 
-int accept(const Client& client, const Options& options) {
+int accept(const Client& client, const AcceptOptions& options) {
   if (options.reason.empty())
     return say(Error{ErrorCode::usage, "why is it accepted? Give --reason TEXT; it is kept for ever"});
   const auto request = request_of(client, options);
@@ -110,7 +110,7 @@ int accept(const Client& client, const Options& options) {
   return exit_done;
 }
 
-int run(const Options& options) {
+int run(const AcceptOptions& options) {
   const auto client = connect(options.connection);
   if (!client) return say(client.error());
   return options.undo ? undo(*client, options) : accept(*client, options);
@@ -119,7 +119,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_accept(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AcceptOptions>();
   app.add_option("RUN", options->run, "id of the run whose level is accepted")->required();
   add_connection_options(app, options->connection);
   app.add_option("--reason", options->reason, "why; kept for ever")->type_name("TEXT");

@@ -17,7 +17,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct AnalyzeOptions {
   std::vector<std::string> files;
   ReadingOptions reading;
   bool json = false, markdown = false, hash = false, child = false;
@@ -30,7 +30,7 @@ void print_error_line(const Error& error) {
 }
 
 /// A trace that is refused exits by 3, whatever the reason; wrong options exit by 2.
-int refuse(const Options& options, const Error& error) {
+int refuse(const AnalyzeOptions& options, const Error& error) {
   if (options.json) print_error_line(error);
   const bool one = options.files.size() == 1;
   const std::string name = one ? std::filesystem::path(options.files.front()).filename().string() + ": " : "";
@@ -38,12 +38,12 @@ int refuse(const Options& options, const Error& error) {
   return code == exit_usage && error.code != ErrorCode::usage ? exit_inconclusive : code;
 }
 
-Result<report::Report> analyze(const Options& options) {
+Result<report::Report> analyze(const AnalyzeOptions& options) {
   if (options.child) return analyze_as_child(options.files.size(), options.reading);
   return analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
 }
 
-int run(const Options& options) {
+int run(const AnalyzeOptions& options) {
   const auto report = analyze(options);
   if (!report) return refuse(options, report.error());
   if (options.json)
@@ -57,7 +57,7 @@ int run(const Options& options) {
 
 /// A child ends here and now: nothing that runs at a normal exit is needed, nor would it find what it looks for in the
 /// sandbox (a leak checker wants to trace its own process).
-int run_or_end(const Options& options) {
+int run_or_end(const AnalyzeOptions& options) {
   const int code = run(options);
   if (!options.child) return code;
   std::fflush(stdout);
@@ -71,7 +71,7 @@ std::string no_input(const std::string& file) { return file == stdin_word ? "" :
 }  // namespace
 
 Action declare_analyze(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AnalyzeOptions>();
   app.add_option("FILE", options->files,
                  "nsys SQLite export or report, output of nsys stats, Kineto JSON (plain, gzip or zstd), metrics of "
                  "your own, or a report of ours; several files are ranks of one run, a folder stands for its files; -: "

@@ -22,7 +22,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct BacktestOptions {
   std::string policy, metric, series, worse_by = "5%", better;
   std::vector<std::size_t> accepted;
   gate::ChangePointOptions changes;
@@ -37,7 +37,7 @@ struct Judged {
   gate::BaselineOptions baseline;
 };
 
-Result<Judged> from_options(const Options& options) {
+Result<Judged> from_options(const BacktestOptions& options) {
   TRACEWEIR_TRY(tolerance, gate::parse_tolerance(options.worse_by, Unit::count));
   Judged judged;
   judged.info = {"value", Unit::count, better_of(options.better).value_or(Better::lower), ""};
@@ -56,7 +56,7 @@ Unit unit_in(const gate::Rule& rule) {
 
 /// Unit and better side of a metric of the job's own come with the values of a run, and a series has none: the rule
 /// tells, or --better.
-Result<MetricInfo> completed(MetricInfo info, const gate::Rule& rule, const Options& options) {
+Result<MetricInfo> completed(MetricInfo info, const gate::Rule& rule, const BacktestOptions& options) {
   const bool is_open = is_custom(info.id) && !rule.direction;
   if (!options.better.empty() && !is_open)
     return fail(ErrorCode::usage, fmt::format("--better {}: the better side of {} is known", options.better, info.id));
@@ -72,7 +72,7 @@ Result<MetricInfo> completed(MetricInfo info, const gate::Rule& rule, const Opti
                   lacks_side ? "Give --better lower or higher, or add a direction to its rule." : misfit->next));
 }
 
-Result<Judged> from_policy(const Options& options) {
+Result<Judged> from_policy(const BacktestOptions& options) {
   std::optional<gate::Policy> policy;
   if (options.policy.empty()) {
     policy = gate::built_in_policy();
@@ -92,7 +92,7 @@ Result<Judged> from_policy(const Options& options) {
   return fail(ErrorCode::usage, fmt::format("the policy has no rule for {}", options.metric));
 }
 
-Result<Judged> judged_of(const Options& options) {
+Result<Judged> judged_of(const BacktestOptions& options) {
   if (!options.metric.empty()) return from_policy(options);
   if (options.policy.empty()) return from_options(options);
   return fail(ErrorCode::usage, "--policy needs --metric: which of its rules is meant");
@@ -172,7 +172,7 @@ void print_table(const gate::Backtest& test, const Series& series, const Judged&
                shown(change.before, judged.info), shown(change.after, judged.info));
 }
 
-int run(const Options& options) {
+int run(const BacktestOptions& options) {
   if (options.series.empty()) {
     if (options.past.connection.url.empty())
       return say(Error{ErrorCode::usage,
@@ -206,7 +206,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_backtest(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BacktestOptions>();
   auto* series =
       app.add_option("--series", options->series, "one number per line, or a CSV with a column `value`; - is stdin")
           ->type_name("FILE");

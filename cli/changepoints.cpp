@@ -13,7 +13,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct ChangePointOptions {
   std::string file;
   gate::ChangePointOptions changes;
   bool json = false;
@@ -42,7 +42,7 @@ void print_table(const Series& series, const std::vector<gate::ChangePoint>& poi
                point.before, point.after, change_cell(point), point.p);
 }
 
-int run(const Options& options) {
+int run(const ChangePointOptions& options) {
   if (const auto checked = check_change_point_options(options.changes); !checked) return say(checked.error());
   const auto series = read_series(options.file);
   if (!series) return say(series.error());
@@ -57,7 +57,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_changepoints(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ChangePointOptions>();
   app.add_option("FILE", options->file, "one number per line, or a CSV with a column `value`; - is stdin")->required();
   add_change_point_options(app, options->changes);
   app.add_flag("--json", options->json, "as JSON: {\"points\": [{index, before, after, p, magnitude}]}");

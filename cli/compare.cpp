@@ -21,7 +21,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string base, head;
   ConnectionOptions connection;
   ReadingOptions reading;
@@ -55,7 +55,7 @@ Result<std::vector<std::string>> matched_files(const std::string& pattern) {
 }
 
 /// A file, a folder, or the ranks that a pattern names.
-Result<Side> side_of_files(const std::string& text, const Options& options) {
+Result<Side> side_of_files(const std::string& text, const CompareOptions& options) {
   std::vector<std::string> files{text};
   std::error_code ignored;
   const bool exists = text == stdin_word || std::filesystem::exists(text, ignored);
@@ -72,7 +72,7 @@ Result<Side> side_of_files(const std::string& text, const Options& options) {
 }
 
 /// The report of a run of the service.
-Result<Side> side_of_run(const std::string& id, const Options& options) {
+Result<Side> side_of_run(const std::string& id, const CompareOptions& options) {
   TRACEWEIR_TRY(client, connect(options.connection));
   TRACEWEIR_TRY(body, client.get(wire::run_path(wire::percent_encoded(options.connection.project), id)));
   TRACEWEIR_TRY(run, wire::run_from_json(body));
@@ -80,11 +80,11 @@ Result<Side> side_of_run(const std::string& id, const Options& options) {
   return Side{{run.id, run.commit, run.branch, run.workload, {}}, std::move(report)};
 }
 
-Result<Side> side_of(const std::string& text, const Options& options) {
+Result<Side> side_of(const std::string& text, const CompareOptions& options) {
   return is_run(text) ? side_of_run(text, options) : side_of_files(text, options);
 }
 
-void print(const wire::DiffDocument& document, const Options& options) {
+void print(const wire::DiffDocument& document, const CompareOptions& options) {
   if (options.json)
     fmt::print("{}\n", wire::to_json(document));
   else
@@ -92,7 +92,7 @@ void print(const wire::DiffDocument& document, const Options& options) {
 }
 
 /// Two runs of the service, which knows the price of the project's policy.
-int compare_runs(const Options& options) {
+int compare_runs(const CompareOptions& options) {
   PathWithQuery path(fmt::format("/api/v1/projects/{}/compare", wire::percent_encoded(options.connection.project)));
   path.add("base", options.base);
   path.add("head", options.head);
@@ -112,7 +112,7 @@ int refuse(const Error& error) {
   return of_trace ? exit_inconclusive : code;
 }
 
-int run(const Options& options) {
+int run(const CompareOptions& options) {
   if (!options.gpu_hour && is_run(options.base) && is_run(options.head)) return compare_runs(options);
   auto base = side_of(options.base, options);
   if (!base) return refuse(base.error());
@@ -126,7 +126,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_compare(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   const char* what =
       "a trace or report of any kind that analyze reads; a folder, or a quoted pattern, for the ranks of one run; or "
       "the "

@@ -17,7 +17,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct HistoryOptions {
   ConnectionOptions connection;
   std::string metric, branch, workload = "default";
   std::int64_t limit = 50;
@@ -67,7 +67,7 @@ void print_rows(const wire::HistoryDocument& history) {
   if (history.points.empty()) fmt::print("no run has measured it yet on this branch and workload\n");
 }
 
-int run(const Options& options) {
+int run(const HistoryOptions& options) {
   PathWithQuery path(fmt::format("/api/v1/projects/{}/history", wire::percent_encoded(options.connection.project)));
   path.add("metric", options.metric);
   path.add("branch", options.branch);
@@ -91,7 +91,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_history(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HistoryOptions>();
   app.add_option("METRIC", options->metric, "id of the metric; `traceweir metrics` lists them")->required();
   add_connection_options(app, options->connection);
   app.add_option("--branch", options->branch, "only this branch (default: all)");

@@ -16,7 +16,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct PolicyOptions {
   std::string file;
   bool json = false;
   ConnectionOptions connection;  ///< with a project: by its baselines of today
@@ -42,7 +42,7 @@ void print_text(const gate::Policy& policy) {
 }
 
 /// What the service says that the policy does to the next run.
-int check_there(const Options& options) {
+int check_there(const PolicyOptions& options) {
   auto text = policy_text(options.file);
   if (!text) return say(text.error());
   if (text->empty()) fmt::print(stderr, "there is no {} here: this is the policy in force\n", policy_file_name);
@@ -56,7 +56,7 @@ int check_there(const Options& options) {
   return exit_done;
 }
 
-int check(const Options& options) {
+int check(const PolicyOptions& options) {
   if (!options.connection.project.empty()) return check_there(options);
   const auto policy = repository_policy(options.file, {});
   if (!policy) return say(policy.error());
@@ -72,7 +72,7 @@ int check(const Options& options) {
 }  // namespace
 
 Action declare_policy(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PolicyOptions>();
   CLI::App* sub = app.add_subcommand("check", "reads a policy, and says what it does or what is wrong with it");
   sub->add_option("FILE", options->file, "the policy (default: .traceweir.toml here or at the top of the work tree)");
   sub->add_flag("--json", options->json, "as JSON");

@@ -14,7 +14,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   ConnectionOptions connection;
   std::string run;
   bool json = false;
@@ -61,7 +61,7 @@ int print(const wire::ReplayAnswer& answer) {
   return exit_failed;
 }
 
-int run(const Options& options) {
+int run(const ReplayOptions& options) {
   const std::string path =
       wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run)) + "/replay";
   const auto client = connect(options.connection);
@@ -78,7 +78,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action declare_replay(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReplayOptions>();
   app.add_option("RUN", options->run, "id of the run")->required();
   add_connection_options(app, options->connection);
   app.add_flag("--json", options->json, "as the service answers");

@@ -16,7 +16,7 @@
 namespace traceweir::cli {
 namespace {
 
-struct Options {
+struct RunsOptions {
   ConnectionOptions connection;
   std::string branch, commit, workload, environment, outcome;
   std::int64_t limit = 20;
@@ -43,9 +43,9 @@ void print_rows(const wire::RunPage& page) {
   }
 }
 
-OutputForm form_of(const Options& options) { return options.json ? OutputForm::json : OutputForm::text; }
+OutputForm form_of(const RunsOptions& options) { return options.json ? OutputForm::json : OutputForm::text; }
 
-int list(const Options& options) {
+int list(const RunsOptions& options) {
   PathWithQuery path(fmt::format("/api/v1/projects/{}/runs", wire::percent_encoded(options.connection.project)));
   path.add("branch", options.branch);
   path.add("commit", options.commit);
@@ -61,7 +61,7 @@ int list(const Options& options) {
   });
 }
 
-int show(const Options& options) {
+int show(const RunsOptions& options) {
   const std::string path =
       wire::run_path(wire::percent_encoded(options.connection.project), wire::percent_encoded(options.run));
   return ask(options.connection, path, form_of(options), [](const Client& client, const std::string& body) {
@@ -77,7 +77,7 @@ int show(const Options& options) {
 }  // namespace
 
 Action declare_runs(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunsOptions>();
   add_connection_options(app, options->connection);
   app.add_option("--branch", options->branch, "only runs of this branch");
   app.add_option("--commit", options->commit, "only runs of this commit");
@@ -92,7 +92,7 @@ Action declare_runs(CLI::App& app) {
 }
 
 Action declare_show(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunsOptions>();
   app.add_option("RUN", options->run, "id of the run")->required();
   add_connection_options(app, options->connection);
   app.add_flag("--json", options->json, "as the service answers");

@@ -136,7 +136,7 @@ std::int64_t next_rank(const std::string& answer, std::int64_t rank) {
   return known ? run->ranks->missing.front() : rank + 1;
 }
 
-Error about(const std::string& file, std::size_t files, Error error) {
+Error about_file(const std::string& file, std::size_t files, Error error) {
   if (files > 1) error.message = fmt::format("{}: {}", clean_text(file), error.message);
   return error;
 }
@@ -171,7 +171,7 @@ Result<std::vector<Part>> parts_of(const std::vector<std::string>& files, const 
   }
   for (const std::string& file : files) {
     auto part = part_of(file, options);
-    if (!part) return tl::unexpected(about(file, files.size(), std::move(part).error()));
+    if (!part) return tl::unexpected(about_file(file, files.size(), std::move(part).error()));
     parts.push_back(*std::move(part));
   }
   return parts;
@@ -209,7 +209,7 @@ Result<std::string> send_parts(const Submission& submission, const std::vector<P
   for (const Part& part : parts) {
     if (!answer.empty()) rank = next_rank(answer, rank);
     auto sent = send_part(submission, part, rank);
-    if (!sent) return tl::unexpected(about(part.name, parts.size(), std::move(sent).error()));
+    if (!sent) return tl::unexpected(about_file(part.name, parts.size(), std::move(sent).error()));
     answer = *std::move(sent);
   }
   return wait_for_verdict(submission, std::move(answer), end);

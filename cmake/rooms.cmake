@@ -1,11 +1,13 @@
 # Tests are compiled for speed of compiling: what they call is optimised as it is shipped.
 set(traceweir_test_options -O0)
 
-# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net])
+# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net] [TOGETHER <n>])
 # Makes the static library of a room from every .cpp in its folder (main.cpp excepted), so that adding a file needs no
 # list to be edited. ROOMS are the rooms that it may include; LIBRARIES are third parties.
+# TOGETHER: so many files are compiled as one, which for files around CLI11 or Asio takes a third of the time. Names, also
+# those of unnamed namespaces, are then to be unique in the room. The preset `dev` compiles each file by itself.
 function(traceweir_room folder)
-  cmake_parse_arguments(arg "" "PRECOMPILED" "ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED;TOGETHER" "ROOMS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" target room_${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -18,6 +20,11 @@ function(traceweir_room folder)
     set(scope PUBLIC)
     if(arg_PRECOMPILED)
       traceweir_precompiled(${target} ${arg_PRECOMPILED})
+    endif()
+    if(arg_TOGETHER AND TRACEWEIR_PCH)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_TOGETHER})
+      # In a file that includes sources, what was local to one looks like something that headers may not have.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
   endif()
   target_include_directories(${target} ${scope} ${CMAKE_SOURCE_DIR})

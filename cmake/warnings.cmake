@@ -7,7 +7,8 @@ target_compile_options(traceweir_flags INTERFACE
 # g++ 12 reports false ones in its own headers once it optimises (std::string, coroutine frames).
 target_compile_options(traceweir_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized -Wno-array-bounds
   -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-mismatched-new-delete)
-target_compile_definitions(traceweir_flags INTERFACE TRACEWEIR_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(traceweir_flags INTERFACE TRACEWEIR_VERSION="${PROJECT_VERSION}"
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION) # asio.cmake
 if(TRACEWEIR_SANITIZE)
   target_compile_options(traceweir_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
   target_link_options(traceweir_flags INTERFACE -fsanitize=address,undefined)

@@ -140,11 +140,11 @@ void read_environment(Parameters& in, const http::Query& query, store::RunHead& 
 
 /// `sha-256=<base64>` of a Digest header, as hex; empty: another algorithm, or not well formed.
 std::string digest_of(const std::string& header) {
-  constexpr std::string_view prefix = "sha-256=";
-  std::string lower = header.substr(0, prefix.size());
+  constexpr std::string_view algorithm = "sha-256=";
+  std::string lower = header.substr(0, algorithm.size());
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::string base64 = lower == prefix ? header.substr(prefix.size()) : "";
+  const std::string base64 = lower == algorithm ? header.substr(algorithm.size()) : "";
   if (base64.size() != 44) return {};
   std::array<unsigned char, 33> bytes{};
   const auto* text = reinterpret_cast<const unsigned char*>(base64.data());
