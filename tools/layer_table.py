@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-LAYERS = ["unit", "golden", "property", "simulation", "differential", "corpus", "fuzz", "contract", "http", "e2e", "compile_fail"]
+LAYERS = ["unit", "golden", "property", "simulation", "differential", "corpus", "fuzz", "contract", "http", "e2e", "web", "stress", "compile_fail"]
 # `  3/45 Test  #3: unit: error: TRY binds ....   Passed    0.01 sec`
 RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (?P<name>.*?) ?\.{2,} *(?P<outcome>Passed|\*\*\*[A-Za-z]+)")
 SUMMARY = re.compile(r"^\d+% tests passed")
