@@ -4,6 +4,7 @@ verb_stress() {
   {
     phase 'build (release)' build_release
     phase 'build (tests)' compile release test_programs
+    phase 'packages of the browser tests' quiet web-packages.log node server/web/build.mjs --work build/web --with-tests
   } >&2
   TRACEWEIR_BIN_DIR=$PWD/build/release TRACEWEIR_MAKE_TRACE=$PWD/build/release/make_trace \
     TRACEWEIR_WEB_WORK=$PWD/build/web PYTHONPATH=$PWD/tests/support PYTHONDONTWRITEBYTECODE=1 \

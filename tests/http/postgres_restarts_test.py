@@ -2,21 +2,17 @@
 
 About Postgres alone: the embedded store has no server that could go away.
 """
-import collections
-import concurrent.futures
-import itertools
 import signal
 import subprocess
-import threading
 import time
 import unittest
 
+from load import RUNS, Load, runs_of, seconds_until
 from postgres import Cluster
 from service import BIN, Service, sha, trace
 
 RESTARTS = 20
 RECOVERY_SECONDS_MAX = 5
-RUNS = "/api/v1/projects/demo/runs"
 
 
 class ServiceOn(Service):
@@ -28,57 +24,6 @@ class ServiceOn(Service):
 
     def new_store(self):
         return {"TRACEWEIR_STORE": self.cluster.new_database()}
-
-
-def seconds_until(ready, seconds_max: float) -> float:
-    """How long until `ready()` holds; an AssertionError where it does not in time."""
-    started = time.monotonic()
-    while not ready():
-        if time.monotonic() - started > seconds_max:
-            raise AssertionError(f"not within {seconds_max} s")
-        time.sleep(0.01)
-    return time.monotonic() - started
-
-
-class Load:
-    """Uploads with keys, repeated until they are acknowledged, and reads; every answer's status is counted."""
-
-    def __init__(self, service: Service, token: str, body: bytes):
-        self.service, self.token, self.body = service, token, body
-        self.ended, self.numbers = threading.Event(), itertools.count(1)
-        self.statuses, self.acknowledged, self.odd = collections.Counter(), {}, []
-
-    def note(self, answer, fine) -> bool:
-        """Whether the answer is a success. A 503 has to say when to ask again; everything else is odd."""
-        self.statuses[answer.status] += 1
-        if answer.status == 503 and "retry-after" in answer.headers:
-            return False
-        if answer.status not in fine:
-            self.odd.append(answer)
-        return answer.status in fine
-
-    def write(self):
-        while not self.ended.is_set():
-            number = next(self.numbers)
-            headers = {"Idempotency-Key": f"key-{number}"}
-            while True:
-                answer = self.service.upload(self.token, self.body, sha(number), headers=headers)
-                if self.note(answer, (201, 202)):
-                    self.acknowledged.setdefault(number, answer.json["id"])
-                if answer.status == 201 or self.ended.is_set():
-                    break
-                self.ended.wait(0.2)
-            self.ended.wait(0.2)
-
-    def read(self):
-        while not self.ended.is_set():
-            if not self.note(self.service.call("GET", RUNS + "?limit=5", self.token), (200,)):
-                self.ended.wait(0.2)
-            for number, run in list(self.acknowledged.items())[-1:]:
-                answer = self.service.call("GET", f"{RUNS}/{run}", self.token)
-                if self.note(answer, (200,)) and answer.json["commit"] != sha(number):
-                    self.odd.append(answer)
-            self.ended.wait(0.05)
 
 
 class PostgresRestarts(unittest.TestCase):
@@ -99,38 +44,19 @@ class PostgresRestarts(unittest.TestCase):
         service = self.start()
         token = service.token()
         load, recoveries = Load(service, token, self.trace), []
-        with concurrent.futures.ThreadPoolExecutor(5) as pool:
-            parts = [pool.submit(load.write) for _ in range(3)] + [pool.submit(load.read) for _ in range(2)]
-            try:
-                for number in range(RESTARTS):
-                    load.ended.wait(0.4)
-                    self.cluster.stop(signal.SIGKILL if number % 5 == 4 else signal.SIGQUIT)
-                    self.cluster.start()
-                    recoveries.append(seconds_until(lambda: self.is_back(service, token), RECOVERY_SECONDS_MAX))
-                load.ended.wait(0.5)
-            finally:
-                load.ended.set()
-            for part in parts:
-                part.result()
-        self.assertEqual(load.odd, [])
-        listed = self.runs_of(service, token)
-        for number, run in load.acknowledged.items():
-            self.assertEqual(listed[sha(number)], [run], "there, once, and the one that was acknowledged")
-        self.assertEqual([runs for runs in listed.values() if len(runs) != 1], [], "nothing twice")
-        places = [f"{RUNS}/{run}" for runs in listed.values() for run in runs]
+        with load.running(writers=3, readers=2):
+            for number in range(RESTARTS):
+                load.ended.wait(0.4)
+                self.cluster.stop(signal.SIGKILL if number % 5 == 4 else signal.SIGQUIT)
+                self.cluster.start()
+                recoveries.append(seconds_until(lambda: self.is_back(service, token), RECOVERY_SECONDS_MAX))
+            load.ended.wait(0.5)
+        load.settle(RECOVERY_SECONDS_MAX)
+        places = [f"{RUNS}/{run}" for runs in runs_of(service, token).values() for run in runs]
         pause = seconds_until(lambda: self.open_runs(service, token, places) == 0, 60)
+        self.assertEqual(load.faults(), [])
         print(f"postgres: {RESTARTS} restarts under load: {len(load.acknowledged)} runs acknowledged, all there once; "
               f"answers {dict(load.statuses)}; slowest recovery {max(recoveries):.2f} s; all judged {pause:.2f} s after")
-
-    def runs_of(self, service, token) -> dict:
-        """The ids of the runs of each commit."""
-        found, path = collections.defaultdict(list), RUNS + "?limit=200"
-        while path:
-            page = service.call("GET", path, token).json
-            for run in page["runs"]:
-                found[run["commit"]].append(run["id"])
-            path = page["next"]
-        return found
 
     def open_runs(self, service, token, places) -> int:
         return sum(service.call("GET", place, token).json["status"] == "analysing" for place in places)

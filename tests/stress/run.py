@@ -22,7 +22,7 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL = range(1, 31)
-QUICK_SECONDS_MAX = 120
+QUICK_SECONDS_MAX = 240
 TIDY_SECONDS_MAX = 10
 
 

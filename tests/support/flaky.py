@@ -103,3 +103,42 @@ class Tunnel(Listener):
         with socket.create_connection(("127.0.0.1", self.target)) as upstream:
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             self.join(client, upstream)
+
+
+class CutsCommits(Listener):
+    """Before Postgres, whose socket is at `path`: when it is armed, the connection that sends the n-th COMMIT from then on
+    is cut. The server may have seen that COMMIT or not; its answer is lost in any case."""
+
+    def __init__(self, path):
+        self.target, self.lock = str(path), threading.Lock()
+        self.left, self.forwards, self.cuts = 0, True, {True: 0, False: 0}
+        super().__init__()
+
+    def arm(self, commits, forwards):
+        with self.lock:
+            self.left, self.forwards = commits, forwards
+
+    def is_armed(self):
+        return self.left > 0
+
+    def is_the_one(self, part):
+        with self.lock:
+            if self.left == 0 or b"COMMIT\0" not in part.upper():
+                return False
+            self.left -= 1
+            if self.left == 0:
+                self.cuts[self.forwards] += 1
+            return self.left == 0
+
+    def serve(self, client):
+        with socket.socket(socket.AF_UNIX) as upstream:
+            upstream.connect(self.target)
+            threading.Thread(target=pump, args=(upstream, client), daemon=True).start()
+            while part := client.recv(65536):
+                if self.is_the_one(part):
+                    client.shutdown(socket.SHUT_RDWR)  # first, so that no answer overtakes it
+                    if self.forwards:
+                        upstream.sendall(part)
+                    upstream.shutdown(socket.SHUT_RDWR)
+                    return
+                upstream.sendall(part)
