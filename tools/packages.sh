@@ -46,6 +46,11 @@ readonly test_packages='
   fish                   completion is tried in it
   groff-base             shows the pages of man, and says what is wrong with them
   chromium               tests of the dashboard, in a real browser
+  valgrind               counts the instructions of two fixed analyses
+'
+readonly bench_packages='
+  python3-pandas         what people write by hand today is one of the references
+  nginx-light            the least that an HTTP answer can cost
 '
 readonly container_packages='
   debootstrap            fresh Debian roots in which the image is built

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 #include <vector>
 
 namespace traceweir::make_trace {
@@ -135,6 +136,19 @@ nlohmann::ordered_json json_of(const Facts& facts) {
           {"syncs", facts.syncs}};
 }
 
+/// How much was written, whether in the window or not. `needed_calls`: those that put work on the GPU or wait for it.
+nlohmann::ordered_json rows_of(const Rank& rank) {
+  std::unordered_set<std::int64_t> launching;
+  for (const Work& work : rank.work) launching.insert(work.correlation);
+  const auto needed = std::count_if(rank.calls.begin(), rank.calls.end(), [&](const Call& call) {
+    return call.blocking || launching.count(call.correlation) != 0;
+  });
+  return {{"gpu_work", rank.work.size()},
+          {"calls", rank.calls.size()},
+          {"needed_calls", needed},
+          {"ranges", rank.ranges.size()}};
+}
+
 }  // namespace
 
 Facts facts_of(const Rank& rank) {
@@ -150,7 +164,10 @@ Facts facts_of(const Rank& rank) {
 
 std::string facts_json(const Trace& trace, const std::string& file) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-  for (const Rank& rank : trace.ranks) ranks.push_back(json_of(facts_of(rank)));
+  for (const Rank& rank : trace.ranks) {
+    ranks.push_back(json_of(facts_of(rank)));
+    ranks.back()["rows"] = rows_of(rank);
+  }
   const nlohmann::ordered_json line{{"file", file}, {"world_size", trace.job.ranks}, {"ranks", ranks}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -45,7 +45,7 @@ struct Facts {
 /// Shape: all zero where the rank did no GPU work.   Cost: O(n log n).
 Facts facts_of(const Rank& rank);
 
-/// One line of JSON about every rank in `trace` that was written.
+/// One line of JSON about every rank in `trace` that was written: its facts, and how many rows it has of what.
 std::string facts_json(const Trace& trace, const std::string& file);
 
 }  // namespace traceweir::make_trace

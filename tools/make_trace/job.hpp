@@ -42,6 +42,10 @@ struct Job {
   Ns launch_time = 6'000;                       ///< of a launching call
   Ns python_time = 9'000;                       ///< host time between two calls
   Ns launch_latency = 4'000;                    ///< from the call's end to the earliest start on an idle GPU
+
+  // What profilers see of the host beside the calls that launch. None of it changes what the GPU does.
+  int ops_per_launch = 0;    ///< nested operators around each launch of a compute kernel
+  int quiet_per_launch = 0;  ///< calls before it that put nothing on the GPU
 };
 
 }  // namespace traceweir::make_trace

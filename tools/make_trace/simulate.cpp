@@ -36,6 +36,21 @@ constexpr Api stream_synchronize{"cudaStreamSynchronize", 3020};
 constexpr Api device_synchronize{"cudaDeviceSynchronize", 3020};
 constexpr Api event_record{"cudaEventRecord", 3020};
 constexpr Api stream_wait_event{"cudaStreamWaitEvent", 3020};
+constexpr Api quiet_calls[] = {{"cudaStreamIsCapturing", 10000},
+                               {"cudaStreamGetPriority", 5050},
+                               {"cudaFuncGetAttributes", 3020},
+                               {"cudaEventQuery", 3020}};
+
+// Operators, outermost first, and how long before its inner one each begins and after it ends.
+constexpr std::string_view op_names[] = {"aten::linear",
+                                         "aten::addmm",
+                                         "aten::layer_norm",
+                                         "aten::add_",
+                                         "autograd::engine::evaluate_function: AddmmBackward0",
+                                         "AddmmBackward0",
+                                         "aten::native_layer_norm",
+                                         "aten::_to_copy"};
+constexpr Ns op_margin = 700;
 
 Ns scaled(Ns time, double factor) { return std::max<Ns>(1, std::llround(static_cast<double>(time) * factor)); }
 
@@ -78,6 +93,7 @@ class Process {
  private:
   Ns noisy(Ns time);
   Call& call(Api api, Ns time);
+  const Call& launching_call();
   void launch(const Kernel& kernel);
   void copy(WorkKind kind, std::int64_t bytes, HostMemory memory);
   void wait_for_gpu(Api api);
@@ -94,6 +110,7 @@ class Process {
   int thread_ = main_thread;
   std::int64_t correlation_ = 1000;
   std::int64_t sequence_ = 0;
+  int op_ = 0;
 };
 
 Ns Process::noisy(Ns time) {
@@ -108,8 +125,25 @@ Call& Process::call(Api api, Ns time) {
   return rank_.calls.back();
 }
 
-void Process::launch(const Kernel& kernel) {
+/// The launch of a compute kernel with what the framework does around it.
+const Call& Process::launching_call() {
+  const int ops = job_.ops_per_launch;
+  const Ns begin = now_;
+  now_ += ops * op_margin;
+  for (int i = 0; i < job_.quiet_per_launch; ++i)
+    call(quiet_calls[rank_.calls.size() % std::size(quiet_calls)], job_.launch_time / 6);
   const Call& launched = call(launch_kernel, job_.launch_time);
+  for (int i = 0; i < ops; ++i) {
+    const int number = ++op_;
+    rank_.ranges.push_back({begin + i * op_margin, launched.end + (ops - i) * op_margin, RangeKind::op,
+                            op_names[static_cast<std::size_t>(number) % std::size(op_names)], number, thread_});
+  }
+  if (ops > 0) now_ = std::max(now_, launched.end + (ops + 1) * op_margin);
+  return launched;
+}
+
+void Process::launch(const Kernel& kernel) {
+  const Call& launched = launching_call();
   const Ns begin = std::max(compute_free_, launched.end + job_.launch_latency);
   const double own = kernel.short_name == slow_kernel ? job_.slow_kernel_factor : 1;
   const double rank = rank_.rank == job_.slow_rank ? job_.slow_rank_factor : 1;
@@ -236,6 +270,17 @@ void allreduce(const Job& job, std::span<Process> processes, int bucket, double 
   for (Process& process : processes) process.finish_allreduce(last + transfer);
 }
 
+/// Puts rows in random order within blocks of the size of a step or so.
+template <typename Row>
+void shuffle_near(std::vector<Row>& rows, std::mt19937_64& random) {
+  constexpr std::size_t block = 4096;
+  for (std::size_t begin = 0; begin < rows.size(); begin += block) {
+    const std::size_t count = std::min(block, rows.size() - begin);
+    // Not std::shuffle: its results differ between standard libraries.
+    for (std::size_t i = count; i > 1; --i) std::swap(rows[begin + i - 1], rows[begin + random() % i]);
+  }
+}
+
 }  // namespace
 
 Trace simulate(const Job& job) {
@@ -271,6 +316,23 @@ Trace simulate(const Job& job) {
   Trace trace{job, {}};
   for (Process& process : processes) trace.ranks.push_back(process.take());
   return trace;
+}
+
+void order_by_time(Trace& trace) {
+  const auto earlier = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+  for (Rank& rank : trace.ranks) {
+    std::stable_sort(rank.work.begin(), rank.work.end(), earlier);
+    std::stable_sort(rank.ranges.begin(), rank.ranges.end(), earlier);
+  }
+}
+
+void shuffle(Trace& trace) {
+  for (Rank& rank : trace.ranks) {
+    std::mt19937_64 random(trace.job.seed + static_cast<std::uint64_t>(rank.rank));
+    shuffle_near(rank.work, random);
+    shuffle_near(rank.calls, random);
+    shuffle_near(rank.ranges, random);
+  }
 }
 
 Trace worked_example(int steps) {

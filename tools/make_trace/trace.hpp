@@ -40,9 +40,10 @@ struct Call {
   bool blocking = false;  ///< the host waits inside for the GPU
 };
 
-enum class RangeKind { step, phase, collective };
+enum class RangeKind { step, phase, collective, op };
 
-/// A host range: a training step (`name` is empty, `number` counts), a phase of the user, or an all-reduce of NCCL.
+/// A host range: a training step (`name` is empty, `number` counts), a phase of the user, an all-reduce of NCCL, or an
+/// operator of the framework (`number` counts).
 struct Range {
   Ns begin = 0;
   Ns end = 0;

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace traceweir::make_trace {
 namespace {
@@ -23,37 +27,62 @@ constexpr double hundredths = 100;
 
 std::string microseconds(Ns time) { return fmt::format("{}.{:03}", time / 1000, time % 1000); }
 
-/// Writes events one a line, so that a person can read and cut the file.
+/// What lies between the parts of an event.
+struct Spacing {
+  std::string_view open, before_time, before_args, open_args, close_args, close;
+};
+constexpr Spacing plain_spacing = {"{", ", ", ", ", "{", "}", "}"};
+constexpr Spacing profiler_spacing = {"{\n    ", ",\n    ", ",\n    ", "{\n      ", "\n    }", "\n  }"};
+
+/// Writes events. Texts that it is given are JSON already, or need no escapes.
 class EventWriter {
  public:
-  explicit EventWriter(std::ofstream& out) : out_(out) {}
+  EventWriter(std::ofstream& out, KinetoStyle style)
+      : out_(out), spacing_(style == KinetoStyle::plain ? plain_spacing : profiler_spacing) {}
+  ~EventWriter() { flush(); }
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
 
-  /// A complete event. `place`: `"pid": 1, "tid": 2`.
+  /// A complete event. `place`: `"pid": 1, "tid": 2`; `args`: `"stream":7,"bytes":4`.
   void complete(std::string_view category, std::string_view name, const std::string& place, Ns begin, Ns end,
-                const ordered_json& args) {
-    out_ << (first_ ? "\n  " : ",\n  ")
-         << fmt::format(R"({{"ph": "X", "cat": "{}", "name": {}, {}, "ts": {}, "dur": {}, "args": {}}})", category,
-                        ordered_json(name).dump(), place, microseconds(clock_origin + begin), microseconds(end - begin),
-                        args.dump());
-    first_ = false;
+                std::string_view args) {
+    const Spacing& in = spacing_;
+    add(R"({}{}"ph": "X", "cat": "{}", "name": "{}", {}{}"ts": {}, "dur": {}{}"args": {}{}{}{})", separator(), in.open,
+        category, name, place, in.before_time, microseconds(clock_origin + begin), microseconds(end - begin),
+        in.before_args, in.open_args, args, in.close_args, in.close);
   }
 
   /// Start and end of the arrow from a launching call to its work.
   void arrow(char phase, std::int64_t id, const std::string& place, Ns at) {
-    out_ << fmt::format(",\n  {{\"ph\": \"{}\", \"id\": {}, {}, \"ts\": {}, \"cat\": \"ac2g\", \"name\": \"ac2g\"{}}}",
-                        phase, id, place, microseconds(clock_origin + at), phase == 'f' ? R"(, "bp": "e")" : "");
+    add(R"({}{}"ph": "{}", "id": {}, {}, "ts": {}{}"cat": "ac2g", "name": "ac2g"{}{})", separator(), spacing_.open,
+        phase, id, place, microseconds(clock_origin + at), spacing_.before_time, phase == 'f' ? R"(, "bp": "e")" : "",
+        spacing_.close);
   }
 
   /// The name of a process.
   void process_name(int pid, std::string_view name) {
-    out_ << fmt::format(
-        ",\n  {{\"name\": \"process_name\", \"ph\": \"M\", \"ts\": {}, \"pid\": {}, \"tid\": 0, \"args\": "
-        "{{\"name\": \"{}\"}}}}",
-        microseconds(clock_origin), pid, name);
+    add(R"({}{{"name": "process_name", "ph": "M", "ts": {}, "pid": {}, "tid": 0, "args": {{"name": "{}"}}}})",
+        separator(), microseconds(clock_origin), pid, name);
   }
 
  private:
+  std::string_view separator() { return std::exchange(first_, false) ? "\n  " : ",\n  "; }
+
+  template <typename... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    constexpr std::size_t piece = std::size_t{1} << 20U;
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
+    if (buffer_.size() >= piece) flush();
+  }
+
+  void flush() {
+    out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    buffer_.clear();
+  }
+
   std::ofstream& out_;
+  const Spacing& spacing_;
+  fmt::memory_buffer buffer_;
   bool first_ = true;
 };
 
@@ -99,32 +128,26 @@ std::string range_name(const Range& range) {
     case RangeKind::collective:
       return "nccl:all_reduce";
     case RangeKind::phase:
+    case RangeKind::op:
       break;
   }
   return std::string(range.name);
 }
 
-ordered_json kernel_args(const Job& job, const Work& work, ordered_json args) {
-  args["queued"] = 0;
-  args["registers per thread"] = 96;
-  args["shared memory"] = 48'336;
-  args["grid"] = {132, 1, 1};
-  args["block"] = {256, 1, 1};
-  if (work.kind != WorkKind::allreduce) return args;
+std::string collective_args(const Job& job, const Work& work) {
   std::string ranks;
   for (int i = 0; i < job.ranks; ++i) ranks += fmt::format("{}{}", i == 0 ? "" : ", ", i);
-  args["Collective name"] = "allreduce";
-  args["In msg nelems"] = work.elements;
-  args["Out msg nelems"] = work.elements;
-  args["Group size"] = job.ranks;
-  args["dtype"] = "Float";
-  args["In split size"] = "[]";
-  args["Out split size"] = "[]";
-  args["Process Group Name"] = "0";
-  args["Process Group Description"] = "default_pg";
-  args["Process Group Ranks"] = fmt::format("[{}]", ranks);
-  args["Seq"] = work.sequence;
-  return args;
+  return fmt::format(
+      R"(,"Collective name":"allreduce","In msg nelems":{0},"Out msg nelems":{0},"Group size":{1},"dtype":"Float",)"
+      R"("In split size":"[]","Out split size":"[]","Process Group Name":"0",)"
+      R"("Process Group Description":"default_pg","Process Group Ranks":"[{2}]","Seq":{3})",
+      work.elements, job.ranks, ranks, work.sequence);
+}
+
+std::string kernel_args(const Job& job, const Work& work) {
+  constexpr std::string_view shape =
+      R"(,"queued":0,"registers per thread":96,"shared memory":48336,"grid":[132,1,1],"block":[256,1,1])";
+  return std::string(shape) + (work.kind == WorkKind::allreduce ? collective_args(job, work) : "");
 }
 
 std::string copy_name(const Work& work) {
@@ -133,73 +156,97 @@ std::string copy_name(const Work& work) {
                                          : fmt::format("Memcpy DtoH (Device -> {})", host);
 }
 
-ordered_json copy_args(const Work& work, ordered_json args) {
-  args["bytes"] = work.bytes;
+std::string copy_args(const Work& work) {
   const double speed = static_cast<double>(work.bytes) / static_cast<double>(work.end - work.begin);
-  args["memory bandwidth (GB/s)"] = std::round(speed * hundredths) / hundredths;
-  return args;
+  return fmt::format(R"-(,"bytes":{},"memory bandwidth (GB/s)":{})-", work.bytes,
+                     std::round(speed * hundredths) / hundredths);
 }
 
 void write_work(const Job& job, const Rank& rank, const Work& work, EventWriter& events) {
   const std::string place = gpu_place(rank, work);
-  const ordered_json args{{"External id", work.correlation},
-                          {"device", rank.device},
-                          {"context", 1},
-                          {"stream", work.stream},
-                          {"correlation", work.correlation}};
+  const std::string args = fmt::format(R"("External id":{0},"device":{1},"context":1,"stream":{2},"correlation":{0})",
+                                       work.correlation, rank.device, work.stream);
   if (work.kind == WorkKind::compute || work.kind == WorkKind::allreduce)
-    events.complete("kernel", work.name, place, work.begin, work.end, kernel_args(job, work, args));
+    events.complete("kernel", work.name, place, work.begin, work.end, args + kernel_args(job, work));
   else
-    events.complete("gpu_memcpy", copy_name(work), place, work.begin, work.end, copy_args(work, args));
+    events.complete("gpu_memcpy", copy_name(work), place, work.begin, work.end, args + copy_args(work));
   events.arrow('f', work.correlation, place, work.begin);
 }
 
 void write_ranges(const Rank& rank, EventWriter& events) {
   std::int64_t id = first_range_id;
   for (const Range& range : rank.ranges) {
-    const ordered_json args{{"External id", id}, {"Record function id", id}, {"Ev Idx", id - first_range_id}};
+    const std::string args =
+        fmt::format(R"("External id":{0},"Record function id":{0},"Ev Idx":{1})", id, id - first_range_id);
     ++id;
-    events.complete("user_annotation", range_name(range), host_place(rank, range.thread), range.begin, range.end, args);
+    events.complete(range.kind == RangeKind::op ? "cpu_op" : "user_annotation", range_name(range),
+                    host_place(rank, range.thread), range.begin, range.end, args);
   }
+}
+
+void write_call(const Rank& rank, const Call& call, char arrow, EventWriter& events) {
+  const std::string place = host_place(rank, call.thread);
+  events.complete("cuda_runtime", call.name, place, call.begin, call.end,
+                  fmt::format(R"("External id":{0},"cbid":211,"correlation":{0})", call.correlation));
+  events.arrow(arrow, call.correlation, place, call.begin);
+}
+
+/// Kind after kind.
+void write_by_kind(const Job& job, const Rank& rank, EventWriter& events) {
+  for (const Call& call : rank.calls) write_call(rank, call, 's', events);
+  for (const Work& work : rank.work) write_work(job, rank, work, events);
+}
+
+/// As the driver reports it: a call, and some calls later its work. An arrow of a call that put nothing on the GPU ends
+/// in itself.
+void write_interleaved(const Job& job, const Rank& rank, EventWriter& events) {
+  std::unordered_set<std::int64_t> launching;
+  for (const Work& work : rank.work) launching.insert(work.correlation);
+  auto work = rank.work.begin();
+  for (const Call& call : rank.calls) {
+    for (; work != rank.work.end() && work->begin < call.begin; ++work) write_work(job, rank, *work, events);
+    write_call(rank, call, launching.count(call.correlation) != 0 ? 's' : 'f', events);
+  }
+  for (; work != rank.work.end(); ++work) write_work(job, rank, *work, events);
 }
 
 /// The profiler repeats steps on the GPU's side, around the work that they launched. They are no steps.
 void write_gpu_annotations(const Rank& rank, EventWriter& events) {
+  struct Around {
+    const Work* first;
+    Ns end;
+  };
+  std::unordered_map<int, Around> steps;
+  for (const Work& work : rank.work) {
+    if (work.kind == WorkKind::allreduce) continue;
+    Around& around = steps.try_emplace(work.step, Around{&work, 0}).first->second;
+    around.end = std::max(around.end, work.end);
+  }
   for (const Range& range : rank.ranges) {
     if (range.kind != RangeKind::step) continue;
-    const int step = range.number - first_step_number;
-    const Work* first = nullptr;
-    Ns end = 0;
-    for (const Work& work : rank.work) {
-      if (work.step != step || work.kind == WorkKind::allreduce) continue;
-      if (first == nullptr) first = &work;
-      end = std::max(end, work.end);
-    }
-    if (first == nullptr) continue;
+    const auto found = steps.find(range.number - first_step_number);
+    if (found == steps.end()) continue;
+    const auto& [first, end] = found->second;
     events.complete("gpu_user_annotation", range_name(range), gpu_place(rank, *first), first->begin - 1, end + 1,
-                    {{"External id", range.number}});
+                    fmt::format(R"("External id":{})", range.number));
   }
 }
 
 }  // namespace
 
-void write_kineto(const Job& job, const Rank& rank, const std::filesystem::path& file) {
+void write_kineto(const Job& job, const Rank& rank, const std::filesystem::path& file, KinetoStyle style) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", file.string()));
 
   const std::string head = header(job, rank).dump();
   out << head.substr(0, head.size() - 1) << ",\n\"traceEvents\": [";
-  EventWriter events(out);
-  write_ranges(rank, events);
-  for (const Call& call : rank.calls) {
-    const std::string place = host_place(rank, call.thread);
-    events.complete("cuda_runtime", call.name, place, call.begin, call.end,
-                    {{"External id", call.correlation}, {"cbid", 211}, {"correlation", call.correlation}});
-    events.arrow('s', call.correlation, place, call.begin);
+  {
+    EventWriter events(out, style);
+    write_ranges(rank, events);
+    (style == KinetoStyle::plain ? write_by_kind : write_interleaved)(job, rank, events);
+    write_gpu_annotations(rank, events);
+    events.process_name(rank.pid, "python3");
   }
-  for (const Work& work : rank.work) write_work(job, rank, work, events);
-  write_gpu_annotations(rank, events);
-  events.process_name(rank.pid, "python3");
   out << "\n]}\n";
   out.close();
   if (!out) throw std::runtime_error(fmt::format("{}: cannot be written to its end", file.string()));

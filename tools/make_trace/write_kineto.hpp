@@ -8,8 +8,13 @@
 
 namespace traceweir::make_trace {
 
+/// `plain`: an event a line, kind after kind, so that a person can read and cut the file. `profiler`: the lines, the
+/// order and the arrows of libkineto, so that a file costs its readers what a profiler's file costs them.
+enum class KinetoStyle { plain, profiler };
+
 /// Writes `rank` of `job`. Throws std::runtime_error where the file cannot be written.
 /// Source: libkineto output_json, schemaVersion 1; argument names as in real files of 2024.
-void write_kineto(const Job& job, const Rank& rank, const std::filesystem::path& file);
+void write_kineto(const Job& job, const Rank& rank, const std::filesystem::path& file,
+                  KinetoStyle style = KinetoStyle::plain);
 
 }  // namespace traceweir::make_trace

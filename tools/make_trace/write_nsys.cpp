@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tools/make_trace/kernels.hpp"
 #include "tools/make_trace/nsys_schema.hpp"
@@ -85,56 +86,77 @@ void write_process(SQLite::Database& db, const Rank& rank, Strings& strings) {
       .row(rank.device, rank.device, rank.pid, uuid(rank));
 }
 
-void write_calls(SQLite::Database& db, const Rank& rank, Strings& strings) {
+/// Calls `write(rank, row)` for the rows of all ranks as they came: of the ranks' next rows always the earliest.
+template <typename Row, typename Write>
+void in_turn(const Trace& trace, std::vector<Row> Rank::*rows, const Write& write) {
+  std::vector<std::size_t> next(trace.ranks.size(), 0);
+  while (true) {
+    const Rank* earliest = nullptr;
+    const Row* row = nullptr;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const std::vector<Row>& own = trace.ranks[i].*rows;
+      if (next[i] == own.size() || (row != nullptr && row->begin <= own[next[i]].begin)) continue;
+      earliest = &trace.ranks[i];
+      row = &own[next[i]];
+    }
+    if (row == nullptr) return;
+    ++next[static_cast<std::size_t>(earliest - trace.ranks.data())];
+    write(*earliest, *row);
+  }
+}
+
+void write_calls(SQLite::Database& db, const Trace& trace, Strings& strings) {
   Insert calls(db, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, ?, 0, NULL)");
   Insert syncs(db, "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?, ?, ?, ?, 0, 7, ?, ?, ?, 0)");
-  for (const Call& call : rank.calls) {
+  in_turn(trace, &Rank::calls, [&](const Rank& rank, const Call& call) {
     const Ns begin = session_offset + call.begin;
     const Ns end = session_offset + call.end;
     const std::string name = fmt::format("{}_v{}", call.name, call.version);
     calls.row(begin, end, global_tid(rank, call.thread), call.correlation, strings.id(name));
     if (call.blocking)
       syncs.row(begin + 1'000, end - 1'000, rank.device, context, call.correlation, global_pid(rank), sync_stream);
-  }
+  });
 }
 
-void write_kernels(SQLite::Database& db, const Rank& rank, Strings& strings) {
+void write_kernels(SQLite::Database& db, const Trace& trace, Strings& strings) {
   Insert kernels(db,
                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, 1, 1, 96, 132, 1, 1, "
                  "256, 1, 1, 0, 48336, 0, 250871808, ?, 65536, NULL, 0)");
   std::int64_t grid = 0;
-  for (const Work& work : rank.work) {
-    if (work.kind != WorkKind::compute && work.kind != WorkKind::allreduce) continue;
+  in_turn(trace, &Rank::work, [&](const Rank& rank, const Work& work) {
+    if (work.kind != WorkKind::compute && work.kind != WorkKind::allreduce) return;
     const std::string_view short_name = short_name_of(work.name);
     kernels.row(session_offset + work.begin, session_offset + work.end, rank.device, context, work.stream,
                 work.correlation, global_pid(rank), strings.id(work.name), strings.id(short_name),
                 strings.id(fmt::format("_Z{}{}", short_name.size(), short_name)), ++grid);
-  }
+  });
 }
 
-void write_copies(SQLite::Database& db, const Rank& rank) {
+void write_copies(SQLite::Database& db, const Trace& trace) {
   Insert copies(db,
                 "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, correlationId, "
                 "globalPid, bytes, copyKind, srcKind, dstKind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const Work& work : rank.work) {
-    if (work.kind != WorkKind::copy_h2d && work.kind != WorkKind::copy_d2h) continue;
+  in_turn(trace, &Rank::work, [&](const Rank& rank, const Work& work) {
+    if (work.kind != WorkKind::copy_h2d && work.kind != WorkKind::copy_d2h) return;
     const bool to_device = work.kind == WorkKind::copy_h2d;
     const int host = work.host_memory == HostMemory::pinned ? memory_pinned : memory_pageable;
     copies.row(session_offset + work.begin, session_offset + work.end, rank.device, context, work.stream,
                work.correlation, global_pid(rank), work.bytes, to_device ? copy_h2d_code : copy_d2h_code,
                to_device ? host : memory_device, to_device ? memory_device : host);
-  }
+  });
 }
 
-void write_ranges(SQLite::Database& db, const Rank& rank, Strings& strings) {
+void write_ranges(SQLite::Database& db, const Trace& trace, Strings& strings) {
   // NCCL registers its texts, users do not: theirs are inline.
   Insert own(db,
              "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES (?, ?, ?, ?, ?, 0)");
   Insert nccl(db,
               "INSERT INTO NVTX_EVENTS (start, end, eventType, textId, globalTid, domainId) VALUES (?, ?, ?, ?, ?, ?)");
-  Insert(db, "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (?, ?, 'NCCL', ?, ?)")
-      .row(session_offset - 5'000'000, domain_create, global_tid(rank, 0), nccl_domain);
-  for (const Range& range : rank.ranges) {
+  Insert domain(db,
+                "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (?, ?, 'NCCL', ?, ?)");
+  for (const Rank& rank : trace.ranks)
+    domain.row(session_offset - 5'000'000, domain_create, global_tid(rank, 0), nccl_domain);
+  in_turn(trace, &Rank::ranges, [&](const Rank& rank, const Range& range) {
     const Ns begin = session_offset + range.begin;
     const Ns end = session_offset + range.end;
     const std::int64_t thread = global_tid(rank, range.thread);
@@ -142,9 +164,11 @@ void write_ranges(SQLite::Database& db, const Rank& rank, Strings& strings) {
       nccl.row(begin, end, push_pop_range, strings.id("ncclAllReduce"), thread, nccl_domain);
     else if (range.kind == RangeKind::step)
       own.row(begin, end, push_pop_range, fmt::format("step {}", range.number), thread);
+    else if (range.kind == RangeKind::op)
+      own.row(begin, end, push_pop_range, fmt::format("{}, op_id = {}", range.name, range.number), thread);
     else
       own.row(begin, end, push_pop_range, std::string(range.name), thread);
-  }
+  });
 }
 
 void write_session(SQLite::Database& db, const Trace& trace) {
@@ -169,13 +193,11 @@ void write_nsys(const Trace& trace, const std::filesystem::path& file) {
   db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   db.exec(nsys_schema);
   Strings strings;
-  for (const Rank& rank : trace.ranks) {
-    write_process(db, rank, strings);
-    write_calls(db, rank, strings);
-    write_kernels(db, rank, strings);
-    write_copies(db, rank);
-    write_ranges(db, rank, strings);
-  }
+  for (const Rank& rank : trace.ranks) write_process(db, rank, strings);
+  write_calls(db, trace, strings);
+  write_kernels(db, trace, strings);
+  write_copies(db, trace);
+  write_ranges(db, trace, strings);
   write_session(db, trace);
   strings.write(db);
   db.exec("COMMIT");
