@@ -1,6 +1,11 @@
 #include "server/store/postgres_connection.hpp"
 
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
 #include <pqxx/pqxx>
+#include <utility>
 
 #include "analyzer/core/text.hpp"
 
@@ -122,12 +127,24 @@ void Rows::take(int column, Timestamp& value) {
 
 // From here on: the connection.
 
+/// Hands on what libpqxx receives.
+class Receiver : public pqxx::notification_receiver {
+ public:
+  Receiver(pqxx::connection& connection, const std::string& channel, std::function<void(std::string_view)> hear)
+      : pqxx::notification_receiver(connection, channel), hear_(std::move(hear)) {}
+  void operator()(const std::string& payload, int) override { hear_(payload); }
+
+ private:
+  std::function<void(std::string_view)> hear_;
+};
+
 struct PostgresConnection::Parts {
   explicit Parts(const std::string& address) : connection(address), quiet(connection) {}
 
   pqxx::connection connection;
   pqxx::quiet_errorhandler quiet;  // libpqxx would write its notices to stderr, in between the log's lines
   std::unique_ptr<pqxx::work> transaction;
+  std::unique_ptr<Receiver> receiver;
   Access access = Access::reading;
   bool lost = false;
 };
@@ -213,6 +230,18 @@ Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> 
 
 void PostgresConnection::run_script(const std::string& sql) {
   guarded([&] { parts_->transaction->exec(sql); });
+}
+
+void PostgresConnection::listen(const std::string& channel, std::function<void(std::string_view payload)> hear) {
+  guarded([&] { parts_->receiver = std::make_unique<Receiver>(parts_->connection, channel, std::move(hear)); });
+}
+
+void PostgresConnection::wait_for_notice(int descriptor) {
+  guarded([&] {
+    std::array<pollfd, 2> ready{pollfd{parts_->connection.sock(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+    if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) throw pqxx::broken_connection();
+    if (ready[0].revents != 0) parts_->connection.get_notifs();
+  });
 }
 
 bool PostgresConnection::broken() const { return parts_->lost || !parts_->connection.is_open(); }

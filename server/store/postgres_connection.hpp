@@ -7,6 +7,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -145,6 +146,12 @@ class PostgresConnection {
   }
   /// Several statements without parameters (a migration).
   void run_script(const std::string& sql);
+
+  /// From now on `hear` is called, in wait_for_notice(), with the payload of each notification of the channel. No
+  /// transaction may be open, here as there.
+  void listen(const std::string& channel, std::function<void(std::string_view payload)> hear);
+  /// Waits until a notification came or `descriptor` can be read.
+  void wait_for_notice(int descriptor);
 
   [[nodiscard]] bool broken() const;
 

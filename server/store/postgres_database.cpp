@@ -12,72 +12,28 @@ constexpr std::string_view unknown_commit =
 
 }  // namespace
 
-// From here on: the lock of the service.
-
-Result<void> PostgresServiceLock::hold() {
-  const std::lock_guard guard(mutex_);
-  if (is_held()) return {};
-  holder_.reset();
-  auto holder = std::make_unique<PostgresConnection>(address_);
-  try {
-    holder->begin(Access::writing, lock_settings());
-    holder->query("SELECT pg_advisory_xact_lock($1::bigint)", service_lock_key);
-  } catch (const PostgresFailure& failure) {
-    if (failure.fault() != PostgresFault::unavailable) throw;
-    return fail(ErrorCode::store_unavailable, "store: another service is using this database");
-  }
-  holder_ = std::move(holder);
-  return {};
-}
-
-bool PostgresServiceLock::is_held() const {
-  if (!holder_) return false;
-  try {
-    holder_->query("SELECT 1");
-    return true;
-  } catch (const PostgresFailure&) {
-    return false;
-  }
-}
-
-// From here on: the database.
-
-PostgresDatabase::PostgresDatabase(std::string address, Opening opening)
+PostgresDatabase::PostgresDatabase(std::string address)
     : address_(std::move(address)),
       begin_reading_(transaction_settings(Access::reading)),
       begin_writing_(transaction_settings(Access::writing)) {
-  if (opening == Opening::service) service_lock_ = std::make_unique<PostgresServiceLock>(address_);
   for (int i = 0; i < PostgresLimits::connections; ++i) slots_.add(std::make_unique<Slot>());
 }
 
-Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& address, Opening opening) {
+Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& address) {
   try {
-    std::unique_ptr<PostgresDatabase> database(new PostgresDatabase(address, opening));
-    TRACEWEIR_TRY_VOID(database->prepare());
-    return database;
+    PostgresConnection connection(address);
+    TRACEWEIR_TRY_VOID(migrate_postgres(connection, postgres_migrations()));
+    return std::unique_ptr<PostgresDatabase>(new PostgresDatabase(address));
   } catch (const PostgresFailure& failure) {
     return tl::unexpected(error_of(failure));
   }
 }
 
-Result<void> PostgresDatabase::prepare() {
-  if (service_lock_) TRACEWEIR_TRY_VOID(service_lock_->hold());
-  PostgresConnection connection(address_);
-  return migrate_postgres(connection, postgres_migrations());
-}
-
-/// A connection breaks with the server, and so does the lock: before anything is written again, it is looked after.
-Result<void> PostgresDatabase::connect(Slot& slot) {
-  if (service_lock_) TRACEWEIR_TRY_VOID(service_lock_->hold());
-  slot.connection = std::make_unique<PostgresConnection>(address_);
-  return {};
-}
-
 Result<void> PostgresDatabase::ready() {
-  return read([this](PostgresConnection& connection) -> Result<void> {
+  return read([](PostgresConnection& connection) -> Result<void> {
     if (connection.query("SELECT version FROM schema_version LIMIT 1").count() == 0)
       return fail(ErrorCode::store_unavailable, "store: the database has no schema any more");
-    return service_lock_ ? service_lock_->hold() : Result<void>{};
+    return {};
   });
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,34 +22,17 @@ struct PostgresLimits {
   static constexpr std::chrono::milliseconds lock_time_max{5'000};         ///< a statement's wait for a lock
   static constexpr std::chrono::milliseconds idle_time_max{10'000};        ///< between two statements of a transaction
   static constexpr std::chrono::milliseconds migration_time_max{600'000};  ///< of a migration, its wait included
-  static constexpr std::chrono::milliseconds takeover_time_max{3'000};     ///< until a killed service's lock is gone
   static constexpr int tries = 8;  ///< of a transaction that was rolled back for the sake of another one
-};
-
-/// One service per database. The lock is held by a transaction that stays open and does nothing, so that it ends with
-/// the process, wherever a pooler stands in between. It holds back no clean-up: it has neither a snapshot nor a number.
-/// Thread: safe from any thread.
-class PostgresServiceLock {
- public:
-  explicit PostgresServiceLock(std::string address) : address_(std::move(address)) {}
-  /// Takes the lock, or looks whether it is still held and takes it again if it is not.
-  /// Errors: store_unavailable: another service has it. Throws PostgresFailure.
-  Result<void> hold();
-
- private:
-  [[nodiscard]] bool is_held() const;
-
-  std::string address_;
-  std::mutex mutex_;
-  std::unique_ptr<PostgresConnection> holder_;
 };
 
 /// Thread: safe from any thread.
 class PostgresDatabase {
  public:
   /// Connects, and brings the schema up to date.
-  /// Errors: store_unavailable: cannot be reached in time, is no store, has a newer schema, belongs to another service.
-  static Result<std::unique_ptr<PostgresDatabase>> open(const std::string& address, Opening opening);
+  /// Errors: store_unavailable: cannot be reached in time, is no store, has a newer schema.
+  static Result<std::unique_ptr<PostgresDatabase>> open(const std::string& address);
+
+  [[nodiscard]] const std::string& address() const { return address_; }
 
   /// Runs `work(PostgresConnection&)`, which returns a Result, on one unchanging state of the database. It may be run
   /// more than once. Errors: those of `work`; store_unavailable.
@@ -79,7 +61,7 @@ class PostgresDatabase {
     return resolved ? resolved : result;
   }
 
-  /// Errors: store_unavailable, with the reason; also where the service's lock went to another one.
+  /// Errors: store_unavailable, with the reason.
   Result<void> ready();
 
  private:
@@ -89,10 +71,7 @@ class PostgresDatabase {
   };
   using Slots = Pool<Slot>;
 
-  PostgresDatabase(std::string address, Opening opening);
-  Result<void> prepare();
-  /// Errors: store_unavailable (another service took the database over). Throws PostgresFailure.
-  Result<void> connect(Slot& slot);
+  explicit PostgresDatabase(std::string address);
   static tl::unexpected<Error> busy();
   static bool may_repeat(const PostgresFailure& failure, int tries);
   static Error error_of(const PostgresFailure& failure);
@@ -115,7 +94,7 @@ class PostgresDatabase {
 
   template <typename R, typename Work>
   R attempt(Slot& slot, Access access, const Work& work) {
-    if (!slot.connection) TRACEWEIR_TRY_VOID(connect(slot));
+    if (!slot.connection) slot.connection = std::make_unique<PostgresConnection>(address_);
     PostgresConnection& connection = *slot.connection;
     const RollBack roll_back{connection};
     connection.begin(access, access == Access::reading ? begin_reading_ : begin_writing_);
@@ -130,7 +109,6 @@ class PostgresDatabase {
   };
 
   std::string address_, begin_reading_, begin_writing_;
-  std::unique_ptr<PostgresServiceLock> service_lock_;  // none beside a service
   Slots slots_;
 };
 

@@ -55,13 +55,15 @@ void read_values(PostgresConnection& connection, std::int64_t lane, const Places
   if (metrics.empty() || places.empty()) return;
   std::int64_t oldest = places.begin()->first;
   for (const auto& [seq, place] : places) oldest = std::min(oldest, seq);
+  Timestamp first = series.runs.front().received_at;
+  for (const SeriesRun& run : series.runs) first = std::min(first, run.received_at);
   std::int64_t seq = 0;
   double value = 0;
   for (auto& [metric, values] : series.values) {
     Rows row = connection.query(
         "SELECT v.run_seq, v.value FROM measurement v WHERE v.lane_id = $1 AND v.metric_id = (SELECT id FROM metric "
-        "WHERE name = $2) AND v.run_seq >= $3",
-        lane, metric, oldest);
+        "WHERE name = $2) AND v.run_seq >= $3 AND v.received_us >= $4",
+        lane, metric, oldest, first);  // only their months are looked at
     while (row.next()) {
       row.read(seq, value);
       if (const auto place = places.find(seq); place != places.end()) values[place->second] = value;

@@ -96,7 +96,8 @@ bool knows_key(PostgresConnection& connection, const RunHead& head) {
 }
 
 /// Adds the upload to the run of its group, if there is one. Nothing: it is the first, or its key was seen.
-Result<std::optional<Begun>> join_group(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+Result<std::optional<Begun>> join_group(PostgresConnection& connection, const RunHead& head, const Upload& upload,
+                                        const Claim& claim) {
   if (head.group.empty()) return std::nullopt;
   const auto run = lock_group(connection, head.project, head.group);
   if (!run || knows_key(connection, head)) return std::nullopt;
@@ -109,19 +110,24 @@ Result<std::optional<Begun>> join_group(PostgresConnection& connection, const Ru
       "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
       "SELECT r.seq, $2::bigint, $3, $4::bigint, $5, r.project_id, $6::text, 'received' FROM run r WHERE r.seq = $1",
       run->seq, upload.rank, upload.sha256, upload.bytes, upload.name, key);
+  add_job(connection, run->seq, upload.rank, claim);
   return Begun{run->record.head.id, Begun::State::joined};
 }
 
-Result<Begun> join_or_record(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
-  TRACEWEIR_TRY(joined, join_group(connection, head, upload));
+Result<Begun> join_or_record(PostgresConnection& connection, const RunHead& head, const Upload& upload,
+                             const Claim& claim) {
+  TRACEWEIR_TRY(joined, join_group(connection, head, upload, claim));
   if (joined) return *joined;
-  return begun_of(record(connection, head, upload), head, upload);
+  const Recorded recorded = record(connection, head, upload);
+  if (recorded.seq) add_job(connection, *recorded.seq, head.group.empty() ? whole_run : upload.rank, claim);
+  return begun_of(recorded, head, upload);
 }
 
 /// Two uploads with one key, or of one group, at once: the second waits for the first at the unique key and breaks it.
-Result<Begun> begin_once(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+Result<Begun> begin_once(PostgresConnection& connection, const RunHead& head, const Upload& upload,
+                         const Claim& claim) {
   try {
-    return join_or_record(connection, head, upload);
+    return join_or_record(connection, head, upload, claim);
   } catch (const PostgresFailure& failure) {
     if (failure.names("upload_idempotency_key") || failure.names("run_by_group")) lost_a_race();
     throw;
@@ -132,7 +138,9 @@ Result<Begun> begin_once(PostgresConnection& connection, const RunHead& head, co
 
 struct Place {
   std::int64_t run;
-  bool of_a_job;  ///< others may be attempts of the same
+  bool of_a_job;   ///< others may be attempts of the same
+  bool has_month;  ///< and the next one is there, too: where its values go
+  Timestamp received_at;
 };
 
 /// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`.
@@ -150,28 +158,35 @@ void lock_attempts(PostgresConnection& connection, const std::string& run) {
   connection.query(sql, run);
 }
 
-/// Marks a run as finished and keeps its documents, in one statement; nothing where it is no open run.
+/// Marks a run as finished, keeps its documents and ends its jobs, in one statement; nothing where it is no open run,
+/// or its job is in another claim: then the transaction has to end without a trace.
 std::optional<Place> mark_finished(PostgresConnection& connection, const RunResult& result) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Rows row = connection.query(
-      "WITH closed AS (UPDATE run SET status = $2, outcome = $3::text, comparable_key = $4, "
+      "WITH gone AS (DELETE FROM analysis_job j USING run r WHERE r.id = $1 AND j.run_seq = r.seq "
+      "AND (j.rank >= 0 OR j.holder = $12) RETURNING j.rank), "
+      "closed AS (UPDATE run SET status = $2, outcome = $3::text, comparable_key = $4, "
       "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint, "
       "in_series = $11::boolean AND NOT superseded "
-      "WHERE id = $1 AND status IN ('pending', 'analysing') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job), "
+      "WHERE id = $1 AND (status = 'analysing' AND EXISTS (SELECT FROM gone WHERE rank < 0) "
+      "OR status = 'pending' AND $12 = '') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job, received_us), "
       "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed) "
-      "SELECT seq, of_a_job FROM closed",
+      "SELECT seq, of_a_job, has_measurement_months(received_us), received_us FROM closed",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
-      result.error_message, result.finished_at, result.report_json, result.verdict_json, result.in_series);
+      result.error_message, result.finished_at, result.report_json, result.verdict_json, result.in_series,
+      result.holder);
   if (!row.next()) return std::nullopt;
   Place place{};
-  row.read(place.run, place.of_a_job);
+  row.read(place.run, place.of_a_job, place.has_month, place.received_at);
   return place;
 }
 
 Error why_not_closed(PostgresConnection& connection, const std::string& run) {
-  if (connection.query("SELECT 1 FROM run WHERE id = $1", run).next())
-    return {ErrorCode::conflict, "run " + run + " has a result already"};
-  return {ErrorCode::not_found, "run " + run + ": no such run"};
+  bool has_result = false;
+  Rows row = connection.query("SELECT status IN ('judged', 'rejected') FROM run WHERE id = $1", run);
+  if (!row.next()) return {ErrorCode::not_found, "run " + run + ": no such run"};
+  row.read(has_result);
+  return {ErrorCode::conflict, "run " + run + (has_result ? " has a result already" : ": its job is in another claim")};
 }
 
 /// Attempts may be finished in any order, so a run that was judged looks both ways.
@@ -212,8 +227,8 @@ Result<void> add_values(PostgresConnection& connection, std::int64_t run, const 
   if (names.empty()) return {};
   name_metrics(connection, names);
   const auto kept = connection.execute(
-      "INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high) "
-      "SELECT r.lane_id, m.id, r.seq, n.value, n.level, n.low, n.high FROM run r, unnest($2::text[], "
+      "INSERT INTO measurement (lane_id, metric_id, run_seq, received_us, value, level, low, high) "
+      "SELECT r.lane_id, m.id, r.seq, r.received_us, n.value, n.level, n.low, n.high FROM run r, unnest($2::text[], "
       "$3::double precision[], $4::double precision[], $5::double precision[], $6::double precision[]) "
       "AS n (name, value, level, low, high) JOIN metric m ON m.name = n.name WHERE r.seq = $1",
       run, names, values, levels, lows, highs);
@@ -223,9 +238,9 @@ Result<void> add_values(PostgresConnection& connection, std::int64_t run, const 
 
 }  // namespace
 
-Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload) {
+Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload, const Claim& claim) {
   const auto work = [&](PostgresConnection& connection) -> Result<Begun> {
-    return begin_once(connection, head, upload);
+    return begin_once(connection, head, upload, claim);
   };
   // An answer to a commit that got lost: the run's id is this call's own, so where it is, it was made by it. Where it
   // is not, it may still come; then the caller asks again, and its key tells.
@@ -239,16 +254,26 @@ Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload
 
 Result<void> PostgresStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
-  return database_->write([&](PostgresConnection& connection) -> Result<void> {
+  std::optional<Timestamp> unmade;  // a time whose month has to be made first, in a transaction of its own
+  const auto work = [&](PostgresConnection& connection) -> Result<void> {
     lock_attempts(connection, result.run);
     const auto place = mark_finished(connection, result);
     if (!place) return tl::unexpected(why_not_closed(connection, result.run));
+    unmade = place->has_month ? std::nullopt : std::optional(place->received_at);
+    if (unmade) return fail(ErrorCode::internal, "run " + result.run + ": there is no month for its values");
     if (place->of_a_job) settle_attempts(connection, place->run);
     TRACEWEIR_TRY_VOID(add_values(connection, place->run, result));
     TRACEWEIR_TRY_VOID(lean(connection, result.run, result.leans_on));
     touch_series(connection, result.run);
     return {};
-  });
+  };
+  const auto done = database_->write(work);
+  if (!unmade) return done;
+  TRACEWEIR_TRY_VOID(database_->write([&](PostgresConnection& connection) -> Result<void> {
+    make_months(connection, *unmade);
+    return {};
+  }));
+  return database_->write(work);
 }
 
 }  // namespace traceweir::store

@@ -93,11 +93,13 @@ Candidates candidates_of(Rows row) {
 /// Without metrics: the values of all.
 void read_values(PostgresConnection& connection, const std::vector<std::string>& metrics, Candidates& candidates) {
   if (candidates.seqs.empty()) return;
+  const auto earlier = [](const BaselineRow& a, const BaselineRow& b) { return a.received_at < b.received_at; };
+  const auto [first, last] = std::minmax_element(candidates.rows.begin(), candidates.rows.end(), earlier);
   Rows row = connection.query(
       std::string("SELECT v.run_seq, m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id "
-                  "WHERE v.run_seq = ANY ($1::bigint[]) AND ") +
+                  "WHERE v.run_seq = ANY ($1::bigint[]) AND v.received_us BETWEEN $3 AND $4 AND ") +
           (metrics.empty() ? "$2::text[] IS NOT NULL" : "m.name = ANY ($2::text[])"),
-      candidates.seqs, metrics);
+      candidates.seqs, metrics, first->received_at, last->received_at);  // only their months are looked at
   std::int64_t seq = 0;
   std::string name;
   double value = 0;

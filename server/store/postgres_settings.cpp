@@ -32,10 +32,4 @@ std::string migration_settings() {
                      PostgresLimits::idle_time_max);
 }
 
-std::string lock_settings() {
-  return time_limits(PostgresLimits::statement_time_max, PostgresLimits::takeover_time_max, milliseconds{0}) +
-         "SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; "
-         "SET LOCAL tcp_keepalives_count = 3;";
-}
-
 }  // namespace traceweir::store

@@ -10,14 +10,12 @@
 namespace traceweir::store {
 
 /// Keys of the advisory locks, which are numbers that all programs of a database share: "trcw" and a digit.
-inline constexpr std::int64_t service_lock_key = 0x7472637701, migration_lock_key = 0x7472637702;
+inline constexpr std::int64_t migration_lock_key = 0x7472637702, administrator_lock_key = 0x7472637703;
 
 /// Reading: one unchanging state for all statements. Writing: each statement sees what was committed before it, and
 /// locks are taken on purpose (docs/decisions/010).
 std::string transaction_settings(Access access);
 /// Of a migration: longer limits.
 std::string migration_settings();
-/// Of the transaction that holds the service's lock: it may stay open for ever, and a host that is gone is noticed.
-std::string lock_settings();
 
 }  // namespace traceweir::store

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/store/postgres_settings.hpp"
 #include "server/store/postgres_url.hpp"
 
 #include "server/hash/sha256.hpp"
@@ -53,6 +54,23 @@ void note(PostgresConnection& connection, const AuditEntry& entry) {
                      entry.project, entry.actor, entry.action, entry.detail);
 }
 
+namespace {
+
+Result<void> insert_token(PostgresConnection& connection, const Token& token, const AuditEntry& audit) {
+  const auto project = token.project.empty() ? std::nullopt : project_number(connection, token.project);
+  if (!token.project.empty() && !project) return fail(ErrorCode::not_found, "project: no such project");
+  const auto added = connection.execute(
+      "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
+      "expires_us, revoked_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
+      token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
+      token.created_at, token.expires_at, token.revoked_at);
+  if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
+  note(connection, audit);
+  return {};
+}
+
+}  // namespace
+
 std::optional<std::int64_t> project_number(PostgresConnection& connection, std::string_view name) {
   std::optional<std::int64_t> number;
   Rows row = connection.query("SELECT id FROM project WHERE name = $1", name);
@@ -60,9 +78,14 @@ std::optional<std::int64_t> project_number(PostgresConnection& connection, std::
   return number;
 }
 
-Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Opening opening) {
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Opening) {
   TRACEWEIR_TRY(address, postgres_address(rest));
-  TRACEWEIR_TRY(database, PostgresDatabase::open(address, opening));
+  TRACEWEIR_TRY(database, PostgresDatabase::open(address));
+  const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  TRACEWEIR_TRY_VOID(database->write([now](PostgresConnection& connection) -> Result<void> {
+    make_months(connection, now);
+    return {};
+  }));
   return std::make_unique<PostgresStore>(std::move(database));
 }
 
@@ -115,19 +138,18 @@ Result<std::vector<Token>> PostgresStore::tokens() {
   });
 }
 
-Result<void> PostgresStore::add_token(const Token& token, const AuditEntry& audit) {
-  return database_->write([&](PostgresConnection& connection) -> Result<void> {
-    const auto project = token.project.empty() ? std::nullopt : project_number(connection, token.project);
-    if (!token.project.empty() && !project) return fail(ErrorCode::not_found, "project: no such project");
-    const auto added = connection.execute(
-        "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
-        "expires_us, revoked_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
-        token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
-        token.created_at, token.expires_at, token.revoked_at);
-    if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
-    note(connection, audit);
-    return {};
+Result<bool> PostgresStore::add_first_administrator(const Token& token, const AuditEntry& audit) {
+  return database_->write([&](PostgresConnection& connection) -> Result<bool> {
+    connection.query("SELECT pg_advisory_xact_lock($1::bigint)", administrator_lock_key);
+    if (connection.query("SELECT 1 FROM token WHERE can_admin AND project_id IS NULL LIMIT 1").next()) return false;
+    TRACEWEIR_TRY_VOID(insert_token(connection, token, audit));
+    return true;
   });
+}
+
+Result<void> PostgresStore::add_token(const Token& token, const AuditEntry& audit) {
+  return database_->write(
+      [&](PostgresConnection& connection) -> Result<void> { return insert_token(connection, token, audit); });
 }
 
 Result<void> PostgresStore::revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) {

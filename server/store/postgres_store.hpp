@@ -1,6 +1,7 @@
 // For: the Store on one Postgres database. Not for: connections and transactions (postgres_database.hpp). The verbs are
-// in postgres_store.cpp (projects, tokens, audit), postgres_commits.cpp, postgres_runs.cpp, postgres_read_runs.cpp and
-// postgres_series.cpp (baseline, history); no other file of the service sees SQL of Postgres.
+// in postgres_store.cpp (projects, tokens, audit), postgres_commits.cpp, postgres_runs.cpp, postgres_uploads.cpp,
+// postgres_read_runs.cpp, postgres_jobs.cpp, postgres_series.cpp (baseline, history), postgres_levels.cpp and
+// postgres_months.cpp (retention of measurements); no other file of the service sees SQL of Postgres.
 #pragma once
 
 #include <set>
@@ -11,7 +12,7 @@
 namespace traceweir::store {
 
 /// Opens the store of `postgresql://REST`. Errors: bad_config (a URL whose parts could be mistaken), store_unavailable.
-Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Opening opening);
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Opening opening);  // any number of services
 
 /// What each verb promises: store.hpp. Texts that Postgres cannot hold (a zero byte, broken UTF-8) are refused with
 /// bad_query when they are to be written; nothing is found under them.
@@ -26,6 +27,7 @@ class PostgresStore final : public Store {
   Result<void> put_project(const Project& project, const AuditEntry& audit) override;
   Result<std::optional<Token>> token(std::string_view id) override;
   Result<std::vector<Token>> tokens() override;
+  Result<bool> add_first_administrator(const Token& token, const AuditEntry& audit) override;
   Result<void> add_token(const Token& token, const AuditEntry& audit) override;
   Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
 
@@ -38,7 +40,8 @@ class PostgresStore final : public Store {
   Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
                                                  std::int64_t limit) override;
 
-  Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  using Store::begin_run;
+  Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) override;
   Result<RunStatus> settle_upload(const UploadResult& result) override;
   Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
@@ -47,6 +50,13 @@ class PostgresStore final : public Store {
   Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
                                                 std::string_view commit) override;
   Result<std::vector<RunRecord>> unfinished_runs() override;
+
+  Result<std::optional<Job>> claim_job(const Claim& claim) override;
+  Result<std::vector<std::string>> renew_claims(std::span<const std::string> holders,
+                                                std::chrono::milliseconds lease) override;
+  Result<void> release_job(const Release& release) override;
+  Result<std::vector<Job>> jobs() override;
+  std::unique_ptr<Bell> bell(std::function<void()> on_ring) override;
 
   Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
   Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
@@ -61,6 +71,7 @@ class PostgresStore final : public Store {
   Result<void> put_memberships(std::span<const Membership> memberships) override;
 
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
+  Result<void> drop_measurements_before(Timestamp time) override;
   Result<bool> blob_in_use(std::string_view sha256) override;
 
  private:
@@ -110,5 +121,12 @@ std::vector<Acceptance> acceptances_of(PostgresConnection& connection, const Acc
 
 /// Makes or changes the series that a run is in, if it is in one.
 void touch_series(PostgresConnection& connection, std::string_view run);
+
+/// Makes the months of measurements around this time: its own, and the next one ahead.
+void make_months(PostgresConnection& connection, Timestamp time);
+
+void add_job(PostgresConnection& connection, std::int64_t run, std::int64_t rank, const Claim& claim);
+/// Ends the job in this claim; empty: one that is in none. Errors: conflict: there is no such job.
+Result<void> finish_job(PostgresConnection& connection, std::int64_t run, std::int64_t rank, std::string_view holder);
 
 }  // namespace traceweir::store

@@ -16,6 +16,7 @@ void write(PostgresConnection& connection, std::int64_t run, const Upload& uploa
 RunStatus go_on(PostgresConnection& connection, const LockedRun& run) {
   if (run.record.status != RunStatus::pending || !is_complete(run.record)) return run.record.status;
   connection.execute("UPDATE run SET status = 'analysing' WHERE seq = $1 AND status = 'pending'", run.seq);
+  add_job(connection, run.seq, whole_run, {});
   return RunStatus::analysing;
 }
 
@@ -27,6 +28,7 @@ Result<RunStatus> PostgresStore::settle_upload(const UploadResult& result) {
     if (!run) return fail(ErrorCode::not_found, "run " + result.run + ": no such run");
     const Upload* upload = settle(run->record, result);
     if (upload == nullptr) return run->record.status;
+    TRACEWEIR_TRY_VOID(finish_job(connection, run->seq, upload->rank, result.holder));
     write(connection, run->seq, *upload);
     return go_on(connection, *run);
   });

@@ -47,10 +47,20 @@ Result<void> make_private(const std::filesystem::path& file) {
   return {};
 }
 
+/// Why the last system call on the write-ahead log failed. The connection knows that of statements, not of a COMMIT.
+int errno_of_log(Connection& connection) {
+  sqlite3_file* file = nullptr;
+  int number = 0;
+  sqlite3_file_control(connection.database().getHandle(), nullptr, SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  if (file != nullptr && file->pMethods != nullptr)
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
 /// Whether the system call behind an I/O error failed for want of space: SQLite itself knows ENOSPC only.
 bool no_space(Connection& connection) {
-  const int number = sqlite3_system_errno(connection.database().getHandle());
-  return number == ENOSPC || number == EDQUOT || number == EFBIG;
+  const auto says_so = [](int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; };
+  return says_so(sqlite3_system_errno(connection.database().getHandle())) || says_so(errno_of_log(connection));
 }
 
 ErrorCode code_of(Connection& connection, int primary) {

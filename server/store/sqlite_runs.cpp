@@ -69,7 +69,7 @@ void add_upload(Connection& connection, std::int64_t project, std::int64_t run, 
 
 /// Adds the upload to the run of its group, if there is one. Nothing: it is the first.
 Result<std::optional<Begun>> join_group(Connection& connection, std::int64_t project, const RunHead& head,
-                                        const Upload& upload) {
+                                        const Upload& upload, const Claim& claim) {
   if (head.group.empty()) return std::nullopt;
   const auto run = run_of_group(connection, head.project, head.group);
   if (!run) return std::nullopt;
@@ -78,6 +78,7 @@ Result<std::optional<Begun>> join_group(Connection& connection, std::int64_t pro
   connection.execute("DELETE FROM upload WHERE run_seq = ?1 AND rank = ?2 AND status = 'rejected'", run->seq,
                      upload.rank);
   add_upload(connection, project, run->seq, head, upload);
+  add_job(connection, run->seq, upload.rank, claim);
   return Begun{run->record.head.id, Begun::State::joined};
 }
 
@@ -85,6 +86,7 @@ Result<std::optional<Begun>> join_group(Connection& connection, std::int64_t pro
 
 struct Place {
   std::int64_t run, lane;
+  Timestamp received_at;
 };
 
 /// Marks a run as finished; tells where its values go.
@@ -94,17 +96,26 @@ Result<Place> mark_finished(Connection& connection, const RunResult& result) {
       "UPDATE run SET status = ?2, outcome = ?3, comparable_key = ?4, in_baseline = ?5 AND NOT superseded, error_code "
       "= ?6, error_message = ?7, finished_us = ?8, in_series = ?9 AND NOT superseded "
       "WHERE id = ?1 AND status IN ('pending', 'analysing') "
-      "RETURNING seq, lane_id",
+      "RETURNING seq, lane_id, received_us",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
       result.error_message, result.finished_at, result.in_series);
   if (query.next()) {
     Place place{};
-    query.read(place.run, place.lane);
+    query.read(place.run, place.lane, place.received_at);
     return place;
   }
   if (connection.query("SELECT 1 FROM run WHERE id = ?1", result.run).next())
     return fail(ErrorCode::conflict, "run " + result.run + " has a result already");
   return fail(ErrorCode::not_found, "run " + result.run + ": no such run");
+}
+
+/// Ends the jobs of the run. Its own has to be in this claim; a run that waited for ranks has none.
+Result<void> finish_jobs(Connection& connection, std::int64_t run, const std::string& holder) {
+  const bool has_own =
+      connection.query("SELECT 1 FROM analysis_job WHERE run_seq = ?1 AND rank = ?2", run, whole_run).next();
+  if (has_own || !holder.empty()) TRACEWEIR_TRY_VOID(finish_job(connection, run, whole_run, holder));
+  connection.execute("DELETE FROM analysis_job WHERE run_seq = ?1", run);
+  return {};
 }
 
 /// `o`: the runs of the same run key, or the same CI job, as the run ?1, which is `r`.
@@ -141,9 +152,9 @@ BandColumns band_of(const RunResult& result, const std::string& metric) {
 bool add_value(Connection& connection, Place place, const std::pair<std::string, double>& value,
                const BandColumns& band) {
   return connection.execute(
-             "INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high) "
-             "SELECT ?1, id, ?2, ?3, ?5, ?6, ?7 FROM metric WHERE name = ?4",
-             place.lane, place.run, value.second, value.first, band.level, band.low, band.high) == 1;
+             "INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high, received_us) "
+             "SELECT ?1, id, ?2, ?3, ?5, ?6, ?7, ?8 FROM metric WHERE name = ?4",
+             place.lane, place.run, value.second, value.first, band.level, band.low, band.high, place.received_at) == 1;
 }
 
 Result<void> add_values(Connection& connection, Place place, const RunResult& result) {
@@ -290,17 +301,18 @@ std::optional<StoredRun> run_of_group(Connection& connection, std::string_view p
                                               project, group));
 }
 
-Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload) {
+Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload, const Claim& claim) {
   return database_->write([&](Connection& connection) -> Result<Begun> {
     const auto project = project_number(connection, head.project);
     if (!project) return fail(ErrorCode::not_found, "project: no such project");
     TRACEWEIR_TRY(before, seen_before(connection, *project, head, upload));
     if (before) return *before;
-    TRACEWEIR_TRY(joined, join_group(connection, *project, head, upload));
+    TRACEWEIR_TRY(joined, join_group(connection, *project, head, upload, claim));
     if (joined) return *joined;
     const auto run = add_run(connection, *project, head);
     if (!run) return fail(ErrorCode::conflict, "run " + head.id + " exists");
     add_upload(connection, *project, *run, head, upload);
+    add_job(connection, *run, head.group.empty() ? whole_run : upload.rank, claim);
     for (const auto& [name, value] : head.environment)
       connection.execute("INSERT INTO run_environment (run_seq, name, value) VALUES (?1, ?2, ?3)", *run, name, value);
     return Begun{head.id, Begun::State::created};
@@ -311,6 +323,7 @@ Result<void> SqliteStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   return database_->write([&](Connection& connection) -> Result<void> {
     TRACEWEIR_TRY(place, mark_finished(connection, result));
+    TRACEWEIR_TRY_VOID(finish_jobs(connection, place.run, result.holder));
     settle_attempts(connection, place);
     connection.execute("INSERT INTO run_document (run_seq, report, verdict) VALUES (?1, ?2, ?3)", place.run,
                        result.report_json, result.verdict_json);

@@ -86,6 +86,23 @@ std::optional<std::string> first_parent(Connection& connection, std::int64_t pro
   return parent;
 }
 
+namespace {
+
+Result<void> insert_token(Connection& connection, const Token& token, const AuditEntry& audit) {
+  const auto project = project_number(connection, token.project);
+  if (!project && !token.project.empty()) return fail(ErrorCode::not_found, "project: no such project");
+  const auto added = connection.execute(
+      "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
+      "expires_us, revoked_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+      token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
+      token.created_at, token.expires_at, token.revoked_at);
+  if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
+  note(connection, audit);
+  return {};
+}
+
+}  // namespace
+
 std::optional<std::string> keep_policy(Connection& connection, std::string_view toml) {
   if (toml.empty()) return std::nullopt;
   std::string sha256 = hash::sha256_hex(toml);
@@ -102,7 +119,9 @@ Result<std::unique_ptr<Store>> open_sqlite_store(std::string_view path, Opening 
   const auto file = std::filesystem::absolute(path, error);
   if (error) return fail(ErrorCode::store_unavailable, "store " + std::string(path) + ": " + error.message());
   TRACEWEIR_TRY(database, SqliteDatabase::open(file, opening));
-  return std::make_unique<SqliteStore>(std::move(database));
+  auto store = std::make_unique<SqliteStore>(std::move(database));
+  if (opening == Opening::service) TRACEWEIR_TRY_VOID(store->end_all_claims());
+  return store;
 }
 
 Result<std::optional<Project>> SqliteStore::project(std::string_view name) {
@@ -154,19 +173,17 @@ Result<std::vector<Token>> SqliteStore::tokens() {
   });
 }
 
-Result<void> SqliteStore::add_token(const Token& token, const AuditEntry& audit) {
-  return database_->write([&](Connection& connection) -> Result<void> {
-    const auto project = project_number(connection, token.project);
-    if (!project && !token.project.empty()) return fail(ErrorCode::not_found, "project: no such project");
-    const auto added = connection.execute(
-        "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
-        "expires_us, revoked_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
-        token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
-        token.created_at, token.expires_at, token.revoked_at);
-    if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
-    note(connection, audit);
-    return {};
+Result<bool> SqliteStore::add_first_administrator(const Token& token, const AuditEntry& audit) {
+  return database_->write([&](Connection& connection) -> Result<bool> {
+    if (connection.query("SELECT 1 FROM token WHERE can_admin AND project_id IS NULL LIMIT 1").next()) return false;
+    TRACEWEIR_TRY_VOID(insert_token(connection, token, audit));
+    return true;
   });
+}
+
+Result<void> SqliteStore::add_token(const Token& token, const AuditEntry& audit) {
+  return database_->write(
+      [&](Connection& connection) -> Result<void> { return insert_token(connection, token, audit); });
 }
 
 Result<void> SqliteStore::revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) {
@@ -260,6 +277,28 @@ Result<std::vector<AuditEntry>> SqliteStore::audit(std::string_view project, std
     }
     return entries;
   });
+}
+
+Result<void> SqliteStore::drop_measurements_before(Timestamp time) {
+  constexpr std::int64_t runs_at_once = 200;  // others may write in between
+  std::int64_t after = 0;
+  for (;;) {
+    TRACEWEIR_TRY(last, database_->write([&](Connection& connection) -> Result<std::optional<std::int64_t>> {
+      std::optional<std::int64_t> end;
+      Query row = connection.query(
+          "SELECT max(seq) FROM (SELECT seq FROM run WHERE received_us < ?1 AND seq > ?2 ORDER BY seq LIMIT ?3)", time,
+          after, runs_at_once);
+      if (row.next()) row.read(end);
+      if (end)
+        connection.execute(
+            "DELETE FROM measurement WHERE run_seq IN (SELECT seq FROM run WHERE received_us < ?1 AND seq > ?2 AND "
+            "seq <= ?3)",
+            time, after, *end);
+      return end;
+    }));
+    if (!last) return {};
+    after = *last;
+  }
 }
 
 Result<bool> SqliteStore::blob_in_use(std::string_view sha256) {

@@ -1,7 +1,7 @@
 // For: the Store on one SQLite file: one host, one service. Not for: connections and transactions
 // (sqlite_database.hpp). The verbs are in sqlite_store.cpp (projects, tokens, commits, audit), sqlite_runs.cpp,
-// sqlite_uploads.cpp (runs of several uploads) and sqlite_series.cpp (baseline, history); no other file of the service
-// sees SQL of SQLite.
+// sqlite_uploads.cpp (runs of several uploads), sqlite_jobs.cpp, sqlite_series.cpp (baseline, history) and
+// sqlite_levels.cpp; no other file of the service sees SQL of SQLite.
 #pragma once
 
 #include <set>
@@ -28,6 +28,7 @@ class SqliteStore final : public Store {
   Result<void> put_project(const Project& project, const AuditEntry& audit) override;
   Result<std::optional<Token>> token(std::string_view id) override;
   Result<std::vector<Token>> tokens() override;
+  Result<bool> add_first_administrator(const Token& token, const AuditEntry& audit) override;
   Result<void> add_token(const Token& token, const AuditEntry& audit) override;
   Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
 
@@ -40,7 +41,8 @@ class SqliteStore final : public Store {
   Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
                                                  std::int64_t limit) override;
 
-  Result<Begun> begin_run(const RunHead& head, const Upload& upload) override;
+  using Store::begin_run;
+  Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) override;
   Result<RunStatus> settle_upload(const UploadResult& result) override;
   Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
@@ -49,6 +51,13 @@ class SqliteStore final : public Store {
   Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
                                                 std::string_view commit) override;
   Result<std::vector<RunRecord>> unfinished_runs() override;
+
+  Result<std::optional<Job>> claim_job(const Claim& claim) override;
+  Result<std::vector<std::string>> renew_claims(std::span<const std::string> holders,
+                                                std::chrono::milliseconds lease) override;
+  Result<void> release_job(const Release& release) override;
+  Result<std::vector<Job>> jobs() override;
+  std::unique_ptr<Bell> bell(std::function<void()> on_ring) override;
 
   Result<std::vector<BaselineRow>> baseline(const BaselineQuery& query) override;
   Result<std::int64_t> other_class_runs(const BaselineQuery& query) override;
@@ -63,7 +72,11 @@ class SqliteStore final : public Store {
   Result<void> put_memberships(std::span<const Membership> memberships) override;
 
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
+  Result<void> drop_measurements_before(Timestamp time) override;
   Result<bool> blob_in_use(std::string_view sha256) override;
+
+  /// For a service that starts: whoever claimed jobs before is gone. Errors: none of its own.
+  Result<void> end_all_claims();
 
  private:
   std::unique_ptr<SqliteDatabase> database_;
@@ -113,5 +126,9 @@ std::vector<Acceptance> acceptances_of(Connection& connection, const AcceptanceF
 
 /// Makes or changes the series that a run is in, if it is in one.
 void touch_series(Connection& connection, std::string_view run);
+
+void add_job(Connection& connection, std::int64_t run, std::int64_t rank, const Claim& claim);
+/// Ends the job in this claim; empty: one that is in none. Errors: conflict: there is no such job.
+Result<void> finish_job(Connection& connection, std::int64_t run, std::int64_t rank, std::string_view holder);
 
 }  // namespace traceweir::store

@@ -37,15 +37,19 @@ Result<void> check_address(std::string_view rest) {
   return {};
 }
 
+/// Whether several services may work on one store.
+enum class Sharing { one, any };
+
 struct Engine {
   std::string_view scheme;
+  Sharing sharing;
   Result<void> (*check)(std::string_view address);
   Result<std::unique_ptr<Store>> (*open)(std::string_view address, Opening opening);
 };
 
-constexpr Engine engines[] = {{"sqlite:", &check_path, &open_sqlite_store},
-                              {"postgresql://", &check_address, &open_postgres_store},
-                              {"postgres://", &check_address, &open_postgres_store}};
+constexpr Engine engines[] = {{"sqlite:", Sharing::one, &check_path, &open_sqlite_store},
+                              {"postgresql://", Sharing::any, &check_address, &open_postgres_store},
+                              {"postgres://", Sharing::any, &check_address, &open_postgres_store}};
 
 /// The part of a URL that may be shown: what follows it can hold a password, and so can what has no scheme at all.
 std::string scheme_of(std::string_view url) {
@@ -86,6 +90,12 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Opening opening)
   for (const Engine& engine : engines)
     if (url.starts_with(engine.scheme)) return engine.open(url.substr(engine.scheme.size()), opening);
   return tl::unexpected(no_engine(url));
+}
+
+bool is_shared(std::string_view url) {
+  for (const Engine& engine : engines)
+    if (url.starts_with(engine.scheme)) return engine.sharing == Sharing::any;
+  return false;
 }
 
 Result<void> check_url(std::string_view url) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "gate/verdict.hpp"
+#include "server/store/jobs.hpp"
 #include "server/store/levels.hpp"
 #include "server/store/timestamp.hpp"
 
@@ -113,6 +115,7 @@ struct UploadResult {
   std::int64_t ranks = 0;                     ///< that the file holds; 0: it is rejected
   std::string error_code{}, error_message{};  ///< of a rejected one
   std::vector<std::int64_t> stated{};         ///< the ranks that its traces state themselves
+  std::string holder{};                       ///< the claim that it was found in; empty: the job is in none
 };
 
 /// The result of a run, written in one transaction.
@@ -129,6 +132,7 @@ struct RunResult {
   Timestamp finished_at{};
   std::map<std::string, gate::NoiseBand> bands{};  ///< of the values that were compared with a baseline
   std::vector<std::string> leans_on{};             ///< ids of the acceptances without which it would not be in_baseline
+  std::string holder{};                            ///< the claim that it was found in; empty: the job is in none
 };
 
 struct RunRecord {
@@ -226,6 +230,9 @@ class Store {
   virtual Result<std::optional<Token>> token(std::string_view id) = 0;
   /// Errors: none of its own.
   virtual Result<std::vector<Token>> tokens() = 0;
+  /// Adds a token for the whole service with the scope admin, unless there ever was one; tells whether it did. Of
+  /// several at once, one does. Errors: conflict (the id exists).
+  virtual Result<bool> add_first_administrator(const Token& token, const AuditEntry& audit) = 0;
   /// Errors: conflict (the id exists), not_found (no such project).
   virtual Result<void> add_token(const Token& token, const AuditEntry& audit) = 0;
   /// A token that was revoked before keeps its time. Errors: not_found.
@@ -251,25 +258,28 @@ class Store {
                                                          std::int64_t limit) = 0;
 
   // runs
-  /// Records an upload before its analysis. Without a group it makes a run of its own, `analysing`. With one, the first
-  /// upload makes a run that is `pending`, and the others join it, each `received`; a rejected try of the same slot is
-  /// replaced. With an idempotency key that the project has seen, or as the same rank with the same content:
-  /// `seen_before` and the first run's id, nothing is written.
-  /// Errors: key_reused (the same key with another body or rank), not_found (no such project), conflict (the run's id
+  /// Records an upload before its analysis, and the job of that in the same transaction, `claim`ed at once where it
+  /// says so. Without a group it makes a run of its own, `analysing`. With one, the first upload makes a run that is
+  /// `pending`, and the others join it, each `received`; a rejected try of the same slot is replaced. With an
+  /// idempotency key that the project has seen, or as the same rank with the same content: `seen_before` and the first
+  /// run's id, nothing is written. Errors: key_reused (the same key with another body or rank), not_found (no such
+  /// project), conflict (the run's id
   ///         exists; what joining_of() says), bad_query (what joining_of() says).
-  virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload) = 0;
+  virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) = 0;
+  /// The same; whoever is free first may claim the job. Errors: as above.
+  Result<Begun> begin_run(const RunHead& head, const Upload& upload) { return begin_run(head, upload, {}); }
   /// Writes what the analysis of a `received` upload said, and tells how its run stands then. An upload whose slots are
-  /// not free, or not expected, becomes rejected with that reason. A pending run that is complete by this becomes
-  /// `analysing`, once: of all that settle or close it, the store lets one find it so. An upload that is not
-  /// `received` with this content (settled before) stays as it is. Errors: not_found.
+  /// not free, or not expected, becomes rejected with that reason. Its job is done by that. A pending run that is
+  /// complete by this becomes `analysing` and gets a job, once. An upload that is not `received` with this content
+  /// (settled before) stays as it is. Errors: not_found, conflict (the job is in another claim).
   virtual Result<RunStatus> settle_upload(const UploadResult& result) = 0;
-  /// No further rank is waited for. A pending run without an upload that is being analysed becomes `analysing`; others
-  /// stay as they are. Tells how the run stands then. Errors: not_found.
+  /// No further rank is waited for. A pending run without an upload that is being analysed becomes `analysing` and gets
+  /// a job; others stay as they are. Tells how the run stands then. Errors: not_found.
   virtual Result<RunStatus> close_run(std::string_view project, std::string_view id) = 0;
-  /// Writes the result of a run that is pending or analysing. A judged run supersedes those with a lower attempt of the
-  /// same workload and commit and the same run_key (where stated), or the same ci_run (where stated), job and matrix,
-  /// in whatever order they are finished; a superseded run is in no baseline. Errors: not_found, conflict (the run has
-  /// a result).
+  /// Writes the result of a run that is pending or analysing; its jobs are done by that. A judged run supersedes those
+  /// with a lower attempt of the same workload and commit and the same run_key (where stated), or the same ci_run
+  /// (where stated), job and matrix, in whatever order they are finished; a superseded run is in no baseline. Errors:
+  /// not_found, conflict (the run has a result, or its job is in another claim: whoever lost a claim writes nothing).
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;
@@ -280,9 +290,24 @@ class Store {
   /// own.
   virtual Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
                                                         std::string_view commit) = 0;
-  /// Runs that were acknowledged but have no result: to be analysed again after a restart, or waiting for ranks.
-  /// Errors: none of its own.
+  /// Runs that were acknowledged but have no result: they wait for their analysis or for ranks. Errors: none of its
+  /// own.
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
+
+  // jobs: leases and pauses are counted by the database's clock
+  /// Claims the oldest job that is in no claim that lasts and has no pause; of several at once, each gets another one.
+  /// Nothing: there is none. Errors: none of its own.
+  virtual Result<std::optional<Job>> claim_job(const Claim& claim) = 0;
+  /// Lets these claims last `lease` from now on. Returns those that are still there, as long as nobody else has the
+  /// job. Errors: none of its own.
+  virtual Result<std::vector<std::string>> renew_claims(std::span<const std::string> holders,
+                                                        std::chrono::milliseconds lease) = 0;
+  /// Ends a claim without a result; one that is not there any more is fine. Errors: none of its own.
+  virtual Result<void> release_job(const Release& release) = 0;
+  /// All jobs, in the order in which they are taken, at most listed_jobs_max. Errors: none of its own.
+  virtual Result<std::vector<Job>> jobs() = 0;
+  /// While it lives, `on_ring` is called on a thread of its own when another process on this store rings.
+  virtual std::unique_ptr<Bell> bell(std::function<void()> on_ring) = 0;
 
   // baseline and history
   /// With `commits`: in their order, and the newest received first of each; so `limit` keeps the runs of the nearest
@@ -318,6 +343,11 @@ class Store {
   /// not judged, an acceptance).
   virtual Result<void> put_memberships(std::span<const Membership> memberships) = 0;
 
+  // retention
+  /// Removes the measurements of runs that were received before; the runs stay. Cost: on Postgres whole months are
+  /// dropped, and only the rest is deleted row by row. Errors: none of its own.
+  virtual Result<void> drop_measurements_before(Timestamp time) = 0;
+
   // the rest
   /// The newest `limit` entries, newest first; project empty: of all. Errors: none of its own.
   virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
@@ -325,8 +355,12 @@ class Store {
   virtual Result<bool> blob_in_use(std::string_view sha256) = 0;
 };
 
-/// A service excludes other services from an embedded store; commands (`token create`) open it beside a running one.
+/// A service excludes other services from an embedded store, and ends what claims of an earlier one were left; commands
+/// (`token create`) open it beside a running one. On Postgres any number of services work on one database.
 enum class Opening { service, beside_service };
+
+/// Whether several services may work on the store of this URL.
+bool is_shared(std::string_view url);
 
 /// Opens `sqlite:PATH` or `postgresql://USER@HOST/DATABASE` and brings its schema up to date. `:memory:` is refused: a
 /// store that forgets is none. No message has a password of the URL in it.

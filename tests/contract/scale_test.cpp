@@ -26,8 +26,8 @@ SELECT 'run-' || n, project_id, lane_id, 'sha-run-' || n, base_branch, head_sha,
        matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, policy_sha256, token_id, received_us + n,
        status, outcome, comparable_key, in_baseline, error_code, error_message, finished_us
 FROM run CROSS JOIN number WHERE id = 'run-0' ORDER BY n;
-INSERT INTO measurement (lane_id, metric_id, run_seq, value)
-SELECT r.lane_id, m.id, r.seq, r.seq - 1 + m.id - 1
+INSERT INTO measurement (lane_id, metric_id, run_seq, received_us, value)
+SELECT r.lane_id, m.id, r.seq, r.received_us, r.seq - 1 + m.id - 1
 FROM metric m CROSS JOIN run r WHERE r.seq > 20 ORDER BY m.id, r.seq;
 COMMIT;
 )";

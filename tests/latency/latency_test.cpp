@@ -31,8 +31,8 @@ SELECT 'run-' || n, project_id, lane_id, 'sha-run-' || n, base_branch, head_sha,
        matrix, job_url, run_key, ranks_expected, steps_glob, window_kind, policy_sha256, token_id, received_us + n,
        status, outcome, comparable_key, in_baseline, in_series, error_code, error_message, finished_us
 FROM run CROSS JOIN number WHERE id = 'run-0' ORDER BY n;
-INSERT INTO measurement (lane_id, metric_id, run_seq, value, level, low, high)
-SELECT r.lane_id, v.metric_id, r.seq, v.value * (1 + ((r.seq * 7919 + v.metric_id * 31) % 1000 - 500) / 50000.0), v.value,
+INSERT INTO measurement (lane_id, metric_id, run_seq, received_us, value, level, low, high)
+SELECT r.lane_id, v.metric_id, r.seq, r.received_us, v.value * (1 + ((r.seq * 7919 + v.metric_id * 31) % 1000 - 500) / 50000.0), v.value,
        v.value * 0.98, v.value * 1.02
 FROM measurement v CROSS JOIN run r WHERE v.run_seq = (SELECT seq FROM run WHERE id = 'run-0') AND r.seq > 20
 ORDER BY v.metric_id, r.seq;
