@@ -21,12 +21,14 @@ Result<http::Response> get_ready(const http::Request&, Services& services) {
   };
   const Result<void> store = services.store.ready();
   const Result<void> disk = services.spool.check_headroom();
-  const bool ready = store && disk;
+  const Result<void> blobs = services.blobs.ready();
+  const bool ready = store && disk && blobs;
   const int landlock = services.sandbox.landlock_abi;
   const wire::Json json = {
       {"status", ready ? "ready" : "not_ready"},
       {"store", state(store)},
       {"disk", state(disk)},
+      {"blobs", state(blobs)},
       {"sandbox",
        {{"seccomp", services.sandbox.seccomp},
         {"landlock", landlock == 0 ? wire::Json(false) : wire::Json(fmt::format("abi {}", landlock))}}}};

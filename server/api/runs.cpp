@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <memory>
 
 #include "server/api/auth.hpp"
 #include "server/api/handlers.hpp"
@@ -101,9 +102,10 @@ Result<http::Response> get_trace(const http::Request& request, Services& service
   const std::string& rank = request.param("rank");
   for (const store::Upload& upload : run.uploads) {
     if (std::to_string(upload.rank) != rank) continue;
-    TRACEWEIR_TRY(path, services.blobs.path_of(upload.sha256));
+    TRACEWEIR_TRY(blob, services.blobs.fetch(upload.sha256));
+    const auto kept = std::make_shared<spool::LocalBlob>(std::move(blob));
     const std::string name = upload.name.empty() ? fmt::format("{}.rank{}.trace", run.head.id, rank) : upload.name;
-    return http::download(path, "application/octet-stream", name);
+    return http::download(kept->path(), "application/octet-stream", name, kept);
   }
   return fail(ErrorCode::not_found, fmt::format("the run has no trace of rank '{}'", rank));
 }

@@ -38,7 +38,7 @@ struct ApiLimits {
 struct Services {
   store::Store& store;
   const spool::Spool& spool;
-  const spool::BlobStore& blobs;
+  spool::BlobStore& blobs;
   pipeline::Workers& workers;  ///< for short blocking work: SQL, fsync
   pipeline::RunQueue& runs;    ///< for analyses
   pipeline::Workers& trials;   ///< for work of seconds that nobody's verdict waits for

@@ -12,6 +12,7 @@
 #include "command_line/commands.hpp"
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
+#include "server/app/blobs.hpp"
 #include "server/app/config.hpp"
 #include "server/app/notices.hpp"
 #include "server/app/service.hpp"
@@ -116,6 +117,7 @@ Result<void> command_config_check(const Arguments& arguments) {
   TRACEWEIR_TRY(program, program_of(config));
   config.analysis_program = program.string();
   TRACEWEIR_TRY_VOID(webhook_of(config));
+  TRACEWEIR_TRY_VOID(check_blobs(config));
   for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
   return {};
 }

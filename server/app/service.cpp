@@ -15,6 +15,7 @@
 #include "server/api/pages.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
+#include "server/app/blobs.hpp"
 #include "server/app/build_id.hpp"
 #include "server/app/first_token.hpp"
 #include "server/app/log.hpp"
@@ -51,23 +52,28 @@ unsigned analysis_threads(const Config& config) {
   return config.analysis_workers != 0 ? config.analysis_workers : std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// Removes what nobody needs: halves of uploads that were not written to for so long, blobs that no run refers to.
-Result<void> sweep(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store,
-                   std::chrono::seconds parts_age) {
-  TRACEWEIR_TRY(parts, spool.sweep(parts_age));
+/// Removes halves of uploads that were not written to for so long.
+Result<void> sweep_parts(const spool::Spool& spool, std::chrono::seconds age) {
+  TRACEWEIR_TRY(parts, spool.sweep(age));
+  if (parts > 0) log(LogLevel::info, "swept", {{"parts", fmt::format("{}", parts)}});
+  return {};
+}
+
+/// Removes what nobody needs: those, and blobs that no run refers to.
+Result<void> sweep(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
+  TRACEWEIR_TRY_VOID(sweep_parts(spool, stale_after));
   const auto is_referred_to = [&](std::string_view hash) {
     const auto used = store.blob_in_use(hash);
     return !used || *used;  // in doubt it stays
   };
-  TRACEWEIR_TRY(orphans, blobs.sweep(is_referred_to));
-  if (parts + orphans > 0)
-    log(LogLevel::info, "swept", {{"parts", fmt::format("{}", parts)}, {"blobs", fmt::format("{}", orphans)}});
+  TRACEWEIR_TRY(orphans, blobs.sweep(is_referred_to, spool::sweep_age));
+  if (orphans > 0) log(LogLevel::info, "swept", {{"blobs", fmt::format("{}", orphans)}});
   return {};
 }
 
-/// The same while uploads come in.
-void sweep_again(const spool::Spool& spool, const spool::BlobStore& blobs, store::Store& store) {
-  if (const auto done = sweep(spool, blobs, store, stale_after); !done)
+/// A place that is away now is swept an hour later.
+void sweep_again(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
+  if (const auto done = sweep(spool, blobs, store); !done)
     log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
 }
 
@@ -92,12 +98,14 @@ Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed 
 
 /// Ends what works: on every way out of serve() nothing may still run when the parts that it uses go.
 struct EndOfWork {
+  spool::BlobStore& blobs;
   analysis::Analysis& analysis;
   pipeline::Workers& analysts;
   pipeline::Workers& workers;
   pipeline::Workers& trials;
   void end() const {
     analysis.stop();
+    blobs.stop();
     analysts.stop();
     workers.stop();
     trials.stop();
@@ -151,9 +159,8 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(spool, spool::Spool::open(config.data_dir, config.spool));
-  TRACEWEIR_TRY(blobs, spool::BlobStore::open(config.data_dir));
-  TRACEWEIR_TRY_VOID(
-      sweep(spool, blobs, *store, std::chrono::seconds{0}));  // the store is ours alone: nobody is writing
+  TRACEWEIR_TRY(blobs, open_blobs(config));
+  TRACEWEIR_TRY_VOID(sweep_parts(spool, std::chrono::seconds{0}));  // the data folder is ours alone: nobody is writing
   TRACEWEIR_TRY_VOID(make_admin_token(*store, config.data_dir + "/admin-token"));
   meters::Meters meters;
 
@@ -173,17 +180,17 @@ Result<void> serve(const Config& config) {
     if (error.code == ErrorCode::store_unavailable) store_was_away = true;
   };
   const std::string build = build_id();
-  pipeline::RunQueue runs(pipeline::Stages{analysis, blobs, *store, meters, now, on_notice, build}, analysts,
+  pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, analysts,
                           note_run_error);
-  const EndOfWork end_of_work{analysis, analysts, workers, trials};
+  const EndOfWork end_of_work{*blobs, analysis, analysts, workers, trials};
 
   // 3. What is seen: routes on a listener.
   const auto on_answer = [&](const http::AccessRecord& record) {
     meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
     log_access(record);
   };
-  api::Services services{*store, spool,      blobs, workers,         runs,    trials,
-                         meters, config.api, now,   spool::new_uuid, sandbox, build};
+  api::Services services{*store, spool,      *blobs, workers,         runs,    trials,
+                         meters, config.api, now,    spool::new_uuid, sandbox, build};
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http, router_of(services),
                                                 spool::new_uuid, on_answer}));
@@ -196,10 +203,11 @@ Result<void> serve(const Config& config) {
     const Resumer resumer(*store, runs,
                           {usual_pause, std::min(usual_pause, away_pause), config.run_complete_time_max, now},
                           store_was_away);
-    const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, blobs, *store); });
-    const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(); },
+    const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
+    const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(), blobs->stop(); },
                           analysis_grace(config.stop_time_max));
     listener.run(network_threads);
+    blobs->stop();  // a sweep that runs is broken off
   }
   end_of_work.end();  // before the listener goes: what a worker still holds belongs to the listener's threads
   notices.stop();

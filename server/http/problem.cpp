@@ -80,10 +80,10 @@ Status status_of(ErrorCode code) { return row_of(code).status; }
 std::string_view title_of(ErrorCode code) { return row_of(code).title; }
 
 std::string public_detail(const Error& error) {
-  constexpr std::string_view ours = "store: ";
   if (error.code != ErrorCode::store_unavailable) return error.message;
-  if (!error.message.starts_with(ours)) return "the store cannot be used now";
-  return error.message.substr(0, error.message.find(": ", ours.size()));
+  for (const std::string_view ours : {"store: ", "blob store: "})
+    if (error.message.starts_with(ours)) return error.message.substr(0, error.message.find(": ", ours.size()));
+  return "the store cannot be used now";
 }
 
 Response problem(Error error) {

@@ -77,11 +77,12 @@ Response respond(Status status, std::string_view content_type, std::string body)
   return {status, {{"Content-Type", std::string(content_type)}}, std::move(body)};
 }
 
-Response download(std::filesystem::path path, std::string_view content_type, std::string_view name) {
+Response download(std::filesystem::path path, std::string_view content_type, std::string_view name,
+                  std::shared_ptr<const void> keeper) {
   return {Status::ok,
           {{"Content-Type", std::string(content_type)},
            {"Content-Disposition", "attachment; filename=\"" + inert_name(name) + "\""}},
-          FileBody{std::move(path)}};
+          FileBody{std::move(path), std::move(keeper)}};
 }
 
 }  // namespace traceweir::http

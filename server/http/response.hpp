@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ std::string_view reason(Status status);
 /// A file to be sent. It is opened before the status line is written; one that is gone answers 404.
 struct FileBody {
   std::filesystem::path path;
+  std::shared_ptr<const void> keeper{};  ///< what keeps the file there until it is open; shared, as answers are copied
 };
 
 /// An Error is written as problem+json with the request's id (problem.hpp).
@@ -64,6 +66,8 @@ struct Response {
 Response respond(Status status, std::string_view content_type, std::string body);
 
 /// A file as a download: `Content-Disposition: attachment` under `name` (made inert), never shown by a browser.
-Response download(std::filesystem::path path, std::string_view content_type, std::string_view name);
+/// `keeper`: as in FileBody.
+Response download(std::filesystem::path path, std::string_view content_type, std::string_view name,
+                  std::shared_ptr<const void> keeper = nullptr);
 
 }  // namespace traceweir::http

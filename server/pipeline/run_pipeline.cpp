@@ -75,24 +75,38 @@ analysis::AnalysisOptions reading_of(const store::RunHead& head, const gate::Pol
 }
 
 /// A file that was acknowledged and is not there any more is a loss that somebody must look into.
-Result<analysis::InputFile> file_of(const Stages& stages, const store::Upload& upload) {
-  const auto blob = stages.blobs.path_of(upload.sha256);
-  if (blob) return analysis::InputFile{*blob, upload.name, upload.sha256};
+Result<spool::LocalBlob> blob_of(const Stages& stages, const store::Upload& upload) {
+  auto blob = stages.blobs.fetch(upload.sha256);
+  // A place elsewhere that cannot be reached now has lost nothing.
+  if (blob || blob.error().code == ErrorCode::store_unavailable) return blob;
   if (blob.error().code == ErrorCode::not_found) stages.meters.run_error("blob_lost");
   return fail(blob.error().code, fmt::format("blob lost: the file of rank {} (SHA-256 {}): {}", upload.rank,
                                              upload.sha256, blob.error().message));
 }
 
+/// Files to be analysed, and the blobs that they are: the files are there while the blobs live.
+struct LocalFiles {
+  std::vector<spool::LocalBlob> blobs;
+  std::vector<analysis::InputFile> files;
+};
+
+/// Errors: as of blob_of().
+Result<void> add(LocalFiles& local, const Stages& stages, const store::Upload& upload) {
+  TRACEWEIR_TRY(blob, blob_of(stages, upload));
+  local.files.push_back({blob.path(), upload.name, upload.sha256});
+  local.blobs.push_back(std::move(blob));
+  return {};
+}
+
 /// The whole files of the run, in the order of their ranks. Without any there is nothing to judge: why the last one
 /// was rejected is then the run's reason, too.
-Result<std::vector<analysis::InputFile>> files_of(const Stages& stages, const store::RunRecord& run) {
-  std::vector<analysis::InputFile> files;
+Result<LocalFiles> files_of(const Stages& stages, const store::RunRecord& run) {
+  LocalFiles local;
   for (const store::Upload& upload : run.uploads) {
     if (upload.status != store::UploadStatus::whole) continue;
-    TRACEWEIR_TRY(file, file_of(stages, upload));
-    files.push_back(std::move(file));
+    TRACEWEIR_TRY_VOID(add(local, stages, upload));
   }
-  if (!files.empty()) return files;
+  if (!local.files.empty()) return local;
   const store::Upload& last = run.uploads.back();
   return fail(error_code_of(last.error_code).value_or(ErrorCode::analysis_failed),
               fmt::format("no rank of the run could be used; rank {}: {}", last.rank, last.error_message));
@@ -145,8 +159,8 @@ struct Walked {
 Result<Walked> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
                     EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
-  TRACEWEIR_TRY(files, files_of(stages, run));
-  TRACEWEIR_TRY(report, report_of(stages, files, reading_of(run.head, chosen.policy), early));
+  TRACEWEIR_TRY(local, files_of(stages, run));
+  TRACEWEIR_TRY(report, report_of(stages, local.files, reading_of(run.head, chosen.policy), early));
   TRACEWEIR_TRY_VOID(check_count(run.head, report));
   // From here on nobody opens the uploads again, and nobody asks which format it was.
 
@@ -215,8 +229,9 @@ std::vector<std::int64_t> stated_in(const report::Report& report) {
 Result<store::UploadResult> ranks_in(const Stages& stages, const store::Project& project, const store::RunRecord& run,
                                      const store::Upload& upload, EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
-  TRACEWEIR_TRY(file, file_of(stages, upload));
-  TRACEWEIR_TRY(report, report_of(stages, std::span(&file, 1), reading_of(run.head, chosen.policy), early));
+  LocalFiles local;
+  TRACEWEIR_TRY_VOID(add(local, stages, upload));
+  TRACEWEIR_TRY(report, report_of(stages, local.files, reading_of(run.head, chosen.policy), early));
   return store::UploadResult{run.head.id, upload.rank, upload.sha256,    std::ssize(report.ranks),
                              "",          "",          stated_in(report)};
 }

@@ -26,7 +26,7 @@ namespace traceweir::pipeline {
 /// What the stages need. Everything is owned by the app and outlives the pipeline.
 struct Stages {
   const analysis::Analysis& analysis;
-  const spool::BlobStore& blobs;
+  spool::BlobStore& blobs;
   store::Store& store;
   meters::Meters& meters;
   std::function<store::Timestamp()> now;

@@ -33,8 +33,10 @@ class SpooledFile {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
+  /// Gives the file away. Use once.
+  [[nodiscard]] OwnedPath take_file() && { return std::move(file_); }
+
  private:
-  friend class BlobStore;
   OwnedPath file_;
   std::uint64_t bytes_;
   std::string sha256_;

@@ -27,6 +27,13 @@ class Config(unittest.TestCase):
             (["--analysis-time-max", "0 s"], "at least 1 ms"),
             (["--run-complete-time-max", "500 ms"], "at least 1 s"),
             (["--resume-pause", "0 s"], "at least 1 ms"),
+            (["--blobs", "s3://u:hunter2@bucket/x"], "s3://BUCKET/PREFIX"),
+            (["--blobs", "s3://bucket/x"], "AWS_ACCESS_KEY_ID"),
+            (["--blobs", "s3://bucket/x", "--s3-credentials-file", "/nowhere/x"], "cannot be read"),
+            (["--s3-endpoint", "https://u:hunter2@s3.example.com"], "https://HOST"),
+            (["--s3-endpoint", "http://169.254.169.254"], "link-local"),
+            (["--s3-region", "us east"], "us-east-1"),
+            (["--s3-part-bytes", "1 MiB"], "at least 5 MiB"),
         ]
         for flags, part in rows:
             with self.subTest(flags):
@@ -39,6 +46,12 @@ class Config(unittest.TestCase):
         self.assertEqual(by_variable.returncode, 2, by_variable)
         self.assertNotIn("hunter2", by_variable.stderr + by_variable.stdout)
         self.assertEqual(traceweird("config", "check").returncode, 0)
+
+    def test_credentials_of_the_environment_are_found_and_not_shown(self):
+        done = traceweird("config", "check", "--blobs", "s3://bucket/x", AWS_ACCESS_KEY_ID="AKIDHUNTER", AWS_SECRET_ACCESS_KEY="hunter2")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("s3://bucket/x", done.stdout)
+        self.assertNotIn("hunter", (done.stdout + done.stderr).lower())
 
     def test_a_token_that_would_never_be_valid_is_not_made(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -94,7 +94,7 @@ class Service:
             part.unlink()
         self.store = self.new_store()
 
-    def start(self):
+    def start(self, until="/readyz"):
         flags = [f"--listen=127.0.0.1:{self.port}"]
         flags += [f"--{key.replace('_', '-')}={value}" for key, value in self.settings.items()]
         with open(self.log_path, "ab") as log:
@@ -102,7 +102,7 @@ class Service:
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             try:
-                if self.call("GET", "/readyz", token=None).status == 200:
+                if self.call("GET", until, token=None).status == 200:
                     return
             except OSError:
                 pass

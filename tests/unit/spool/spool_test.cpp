@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "analyzer/core/uuid.hpp"
-#include "server/spool/blob_store.hpp"
 #include "server/spool/uuid.hpp"
 #include "tests/unit/spool/temp_folder.hpp"
 
@@ -163,47 +162,4 @@ TEST_CASE("spool: the sweep takes what an earlier life left, and nothing else") 
   CHECK_FALSE(fs::exists(left));
   CHECK(fs::exists(foreign));
   CHECK(fs::exists(live.path()));
-}
-
-TEST_CASE("blobs: kept once under their hash, found, removed") {
-  const TempFolder folder;
-  const Spool spool = spool_in(folder.path);
-  const BlobStore blobs = BlobStore::open(folder.path).value();
-  CHECK(code_of(blobs.path_of(abc_sha256)) == ErrorCode::not_found);
-  REQUIRE(blobs.keep(spooled(spool, "abc")));
-  const fs::path place = blobs.path_of(abc_sha256).value();
-  CHECK(place == folder.path / "blobs" / "ba" / abc_sha256);
-  CHECK(text_of(place) == "abc");
-
-  make_older(place, 48h);
-  REQUIRE(blobs.keep(spooled(spool, "abc")));
-  CHECK(files_in(folder.path) == 1);
-  CHECK(blobs.bytes().value() == 3);
-  CHECK(blobs.sweep([](std::string_view) { return false; }).value() == 0);
-
-  CHECK(blobs.remove(abc_sha256));
-  CHECK(blobs.remove(abc_sha256));
-  CHECK(files_in(folder.path) == 0);
-}
-
-// Why: a hash comes from a client's path; nothing else may ever become a file name.
-TEST_CASE("blobs: what is no hash is not found") {
-  const TempFolder folder;
-  const BlobStore blobs = BlobStore::open(folder.path).value();
-  for (const char* text : {"", "../spool", "ba", "/etc/passwd", "."})
-    CHECK(code_of(blobs.path_of(text)) == ErrorCode::not_found);
-}
-
-TEST_CASE("blobs: the sweep takes old blobs without an owner") {
-  const TempFolder folder;
-  const Spool spool = spool_in(folder.path);
-  const BlobStore blobs = BlobStore::open(folder.path).value();
-  for (const char* text : {"owned", "orphan", "young"}) REQUIRE(blobs.keep(spooled(spool, text)));
-  make_older(blobs.path_of(hash::sha256_hex("owned")).value(), 48h);
-  make_older(blobs.path_of(hash::sha256_hex("orphan")).value(), 48h);
-  const std::string owned = hash::sha256_hex("owned");
-  CHECK(blobs.sweep([&](std::string_view sha256) { return sha256 == owned; }).value() == 1);
-  CHECK(blobs.path_of(owned));
-  CHECK(blobs.path_of(hash::sha256_hex("young")));
-  CHECK_FALSE(blobs.path_of(hash::sha256_hex("orphan")));
 }

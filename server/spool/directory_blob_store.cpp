@@ -1,0 +1,114 @@
+#include "server/spool/directory_blob_store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "analyzer/core/assert.hpp"
+#include "server/hash/sha256.hpp"
+
+namespace traceweir::spool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All blobs' paths. Files that are no blobs (an operator's) are left out.
+Result<std::vector<fs::path>> blobs_in(const fs::path& folder) {
+  std::vector<fs::path> blobs;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (hash::is_sha256(entry->path().filename().native())) blobs.push_back(entry->path());
+  if (error) return tl::unexpected(system_error(error.value(), "walking the blobs"));
+  return blobs;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryBlobStore>> DirectoryBlobStore::open(const fs::path& data_dir) {
+  fs::path folder = data_dir / "blobs";
+  TRACEWEIR_TRY_VOID(make_folder(folder));
+  TRACEWEIR_TRY_VOID(sync_folder(data_dir));
+  return std::make_unique<DirectoryBlobStore>(std::move(folder));
+}
+
+fs::path DirectoryBlobStore::place_of(std::string_view sha256) const {
+  TRACEWEIR_ASSERT(hash::is_sha256(sha256));
+  return folder_ / sha256.substr(0, 2) / sha256;
+}
+
+/// Held while the file that it returns is open. Each call opens its own, so that threads exclude each other, too.
+Result<OwnedFile> DirectoryBlobStore::lock(int how) const {
+  OwnedFile file(::open((folder_ / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) return tl::unexpected(system_error(errno, "opening the lock of the blobs"));
+  while (::flock(file.get(), how) != 0)
+    if (errno != EINTR) return tl::unexpected(system_error(errno, "locking the blobs"));
+  return file;
+}
+
+Result<void> DirectoryBlobStore::keep(SpooledFile&& file) {
+  const std::string sha256 = file.sha256();
+  OwnedPath kept = std::move(file).take_file();
+  const fs::path place = place_of(sha256);
+  TRACEWEIR_TRY_VOID(make_folder(place.parent_path()));
+  TRACEWEIR_TRY_VOID(sync_folder(folder_));
+  {
+    // A rename over an equal blob changes nothing but its age, and needs no look whether there is one.
+    TRACEWEIR_TRY(locked, lock(LOCK_SH));
+    static_cast<void>(locked);
+    if (::utimensat(AT_FDCWD, kept.path().c_str(), nullptr, 0) != 0 ||
+        ::rename(kept.path().c_str(), place.c_str()) != 0)
+      return tl::unexpected(system_error(errno, "keeping the upload"));
+    kept.release();
+  }
+  return sync_folder(place.parent_path());
+}
+
+Result<LocalBlob> DirectoryBlobStore::fetch(std::string_view sha256) {
+  if (!hash::is_sha256(sha256)) return fail(ErrorCode::not_found, "not a SHA-256: 64 characters of lower-case hex");
+  fs::path place = place_of(sha256);
+  std::error_code error;
+  if (!fs::is_regular_file(place, error)) return fail(ErrorCode::not_found, "the file is no longer kept");
+  return LocalBlob(std::move(place));
+}
+
+/// Whether it went. The caller asked who refers to it before this.
+Result<bool> DirectoryBlobStore::remove_old(const fs::path& place, std::chrono::seconds age) {
+  TRACEWEIR_TRY(locked, lock(LOCK_EX));
+  static_cast<void>(locked);
+  struct stat about {};
+  const std::time_t oldest = std::time(nullptr) - age.count();
+  if (::lstat(place.c_str(), &about) != 0 || about.st_mtime > oldest) return false;
+  if (::unlink(place.c_str()) != 0) return tl::unexpected(system_error(errno, "removing a blob"));
+  return true;
+}
+
+Result<void> DirectoryBlobStore::remove(std::string_view sha256, const IsReferredTo& is_referred_to,
+                                        std::chrono::seconds age) {
+  if (!hash::is_sha256(sha256) || is_referred_to(sha256)) return {};
+  const fs::path place = place_of(sha256);
+  TRACEWEIR_TRY(gone, remove_old(place, age));
+  return gone ? sync_folder(place.parent_path()) : Result<void>{};
+}
+
+Result<std::size_t> DirectoryBlobStore::sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) {
+  std::size_t removed = 0;
+  TRACEWEIR_TRY(blobs, blobs_in(folder_));
+  for (const fs::path& place : blobs) {
+    if (is_referred_to(place.filename().native())) continue;
+    TRACEWEIR_TRY(gone, remove_old(place, age));
+    removed += gone ? 1 : 0;
+  }
+  return removed;
+}
+
+}  // namespace traceweir::spool

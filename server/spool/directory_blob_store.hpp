@@ -1,0 +1,42 @@
+// For: blobs in a folder: `data_dir/blobs/ab/<sha256>`. Equal uploads share one file. Several processes may share it.
+// Not for: what every place promises (blob_store.hpp).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/core/error.hpp"
+#include "server/spool/blob_store.hpp"
+#include "server/spool/file.hpp"
+
+namespace traceweir::spool {
+
+/// What each verb promises: blob_store.hpp. A blob is young by its file's time, and that is renewed and looked at under
+/// a lock on a file (`blobs/.lock`), which holds among processes as it does among threads.
+class DirectoryBlobStore final : public BlobStore {
+ public:
+  /// Makes the folder. `data_dir` must be the spool's (one file system: keeping is a rename).
+  /// Errors: io_failed, disk_full.
+  static Result<std::unique_ptr<DirectoryBlobStore>> open(const std::filesystem::path& data_dir);
+
+  explicit DirectoryBlobStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  Result<void> ready() override { return {}; }
+  Result<void> keep(SpooledFile&& file) override;
+  Result<LocalBlob> fetch(std::string_view sha256) override;
+  Result<void> remove(std::string_view sha256, const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
+  Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
+
+ private:
+  [[nodiscard]] std::filesystem::path place_of(std::string_view sha256) const;
+  [[nodiscard]] Result<OwnedFile> lock(int how) const;
+  Result<bool> remove_old(const std::filesystem::path& place, std::chrono::seconds age);
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace traceweir::spool
