@@ -12,6 +12,7 @@
 #include "command_line/commands.hpp"
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
+#include "server/app/backup_commands.hpp"
 #include "server/app/blobs.hpp"
 #include "server/app/config.hpp"
 #include "server/app/notices.hpp"
@@ -52,6 +53,7 @@ Result<std::unique_ptr<store::Store>> open_beside(const Arguments& arguments) {
 }
 
 Result<void> command_serve(const Arguments& arguments) {
+  block_stop_signals();  // here alone: every other command ends at Ctrl-C
   TRACEWEIR_TRY(config, load_config(arguments.source));
   return serve(config);
 }
@@ -195,6 +197,9 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
   config->footer("Example:\n  traceweird config check");
   command(app, "migrate", "bring the store's schema up to date", &command_migrate)
       ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml migrate");
+  add_backup_commands(app, [&chosen](const StoreCommand& given) {
+    chosen = [given](const Arguments& all) { return given(all.source); };
+  });
   for (const auto& [name, help, declare] : shell_commands) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->callback([&chosen, task = declare(*sub)] { chosen = [task](const Arguments&) { return task(); }; });
@@ -213,7 +218,6 @@ Precedence: flag > TRACEWEIR_* variable > file > default.)";
 }  // namespace
 
 int run_commands(int argc, char** argv) {
-  block_stop_signals();
   CLI::App app{"Traceweir service: takes GPU traces, judges them against their history, answers over HTTP.",
                "traceweird"};
   app.footer(footer);

@@ -24,4 +24,18 @@ Result<const Migration*> next_migration(std::span<const Migration> known, std::s
   return applied.size() < known.size() ? &known[applied.size()] : nullptr;
 }
 
+Result<std::size_t> known_version(std::int64_t version, std::size_t known) {
+  if (version >= 1 && static_cast<std::size_t>(version) <= known) return static_cast<std::size_t>(version);
+  return fail(ErrorCode::store_unavailable, "its schema has version " + std::to_string(version) +
+                                                ", and this program knows 1 to " + std::to_string(known) +
+                                                ": use the program that is newer");
+}
+
+Result<void> check_not_newer(std::int64_t stored, std::int64_t version) {
+  if (stored <= version) return {};
+  return fail(ErrorCode::store_unavailable, "the target's schema has version " + std::to_string(stored) +
+                                                ", and what is to be put into it has version " +
+                                                std::to_string(version) + ": give an empty database");
+}
+
 }  // namespace traceweir::store

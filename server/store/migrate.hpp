@@ -33,4 +33,11 @@ std::span<const Migration> postgres_migrations();
 ///         migration.
 Result<const Migration*> next_migration(std::span<const Migration> known, std::span<const AppliedMigration> applied);
 
+/// How many of `known` migrations make the tables of `version`.
+/// Errors: store_unavailable: `version` is none of them.
+Result<std::size_t> known_version(std::int64_t version, std::size_t known);
+
+/// Errors: store_unavailable: a store whose schema is of version `stored` cannot take what is of `version`.
+Result<void> check_not_newer(std::int64_t stored, std::int64_t version);
+
 }  // namespace traceweir::store

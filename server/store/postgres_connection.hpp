@@ -90,6 +90,11 @@ class Rows {
     int column = 0;
     (take(column++, values), ...);
   }
+  /// Reads one column of the row, the first being 0.
+  template <typename T>
+  void read_at(int column, T& value) {
+    take(column, value);
+  }
   /// How many rows there are, or how many a statement without rows changed.
   [[nodiscard]] std::int64_t count() const;
   [[nodiscard]] std::int64_t changed() const;
@@ -144,6 +149,8 @@ class PostgresConnection {
   std::int64_t execute(std::string_view sql, const T&... values) {
     return query(sql, values...).changed();
   }
+  /// The same with as many parameters as come.
+  Rows query_with(const std::string& sql, std::span<const Parameter> parameters) { return run(sql, parameters); }
   /// Several statements without parameters (a migration).
   void run_script(const std::string& sql);
 

@@ -12,6 +12,24 @@ constexpr std::string_view unknown_commit =
 
 }  // namespace
 
+Error error_of(const PostgresFailure& failure) {
+  const std::string message = "store: " + std::string(failure.what());
+  switch (failure.fault()) {
+    case PostgresFault::in_doubt:
+      return {ErrorCode::store_unavailable, std::string(unknown_commit)};
+    case PostgresFault::disk_full:
+      return {ErrorCode::disk_full, message};
+    case PostgresFault::unstorable_text:
+      return {ErrorCode::bad_query, message};
+    case PostgresFault::refused:
+      return {ErrorCode::internal, message};
+    case PostgresFault::again:
+      return {ErrorCode::store_unavailable, message};
+    default:
+      return {ErrorCode::store_unavailable, "store: the database cannot be reached: " + std::string(failure.what())};
+  }
+}
+
 PostgresDatabase::PostgresDatabase(std::string address)
     : address_(std::move(address)),
       begin_reading_(transaction_settings(Access::reading)),
@@ -45,24 +63,6 @@ tl::unexpected<Error> PostgresDatabase::busy() {
 bool PostgresDatabase::may_repeat(const PostgresFailure& failure, int tries) {
   if (failure.fault() == PostgresFault::connection_lost) return tries == 1;
   return failure.fault() == PostgresFault::again && tries < PostgresLimits::tries;
-}
-
-Error PostgresDatabase::error_of(const PostgresFailure& failure) {
-  const std::string message = "store: " + std::string(failure.what());
-  switch (failure.fault()) {
-    case PostgresFault::in_doubt:
-      return {ErrorCode::store_unavailable, std::string(unknown_commit)};
-    case PostgresFault::disk_full:
-      return {ErrorCode::disk_full, message};
-    case PostgresFault::unstorable_text:
-      return {ErrorCode::bad_query, message};
-    case PostgresFault::refused:
-      return {ErrorCode::internal, message};
-    case PostgresFault::again:
-      return {ErrorCode::store_unavailable, message};
-    default:
-      return {ErrorCode::store_unavailable, "store: the database cannot be reached: " + std::string(failure.what())};
-  }
 }
 
 }  // namespace traceweir::store

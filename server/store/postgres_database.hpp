@@ -22,8 +22,12 @@ struct PostgresLimits {
   static constexpr std::chrono::milliseconds lock_time_max{5'000};         ///< a statement's wait for a lock
   static constexpr std::chrono::milliseconds idle_time_max{10'000};        ///< between two statements of a transaction
   static constexpr std::chrono::milliseconds migration_time_max{600'000};  ///< of a migration, its wait included
+  static constexpr std::chrono::milliseconds copy_time_max{600'000};       ///< of a statement and of a pause in a copy
   static constexpr int tries = 8;  ///< of a transaction that was rolled back for the sake of another one
 };
+
+/// What a failure means to a caller.
+Error error_of(const PostgresFailure& failure);
 
 /// Thread: safe from any thread.
 class PostgresDatabase {
@@ -74,7 +78,6 @@ class PostgresDatabase {
   explicit PostgresDatabase(std::string address);
   static tl::unexpected<Error> busy();
   static bool may_repeat(const PostgresFailure& failure, int tries);
-  static Error error_of(const PostgresFailure& failure);
 
   template <typename R, typename Work>
   R in_transaction(Access access, const Work& work, bool* in_doubt = nullptr) {

@@ -32,4 +32,10 @@ std::string migration_settings() {
                      PostgresLimits::idle_time_max);
 }
 
+std::string copy_settings(Access access) {
+  const std::string mode = access == Access::reading ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
+  return "SET TRANSACTION ISOLATION LEVEL " + mode + ';' +
+         time_limits(PostgresLimits::copy_time_max, PostgresLimits::lock_time_max, PostgresLimits::copy_time_max);
+}
+
 }  // namespace traceweir::store

@@ -17,5 +17,7 @@ inline constexpr std::int64_t migration_lock_key = 0x7472637702, administrator_l
 std::string transaction_settings(Access access);
 /// Of a migration: longer limits.
 std::string migration_settings();
+/// Of one that carries whole tables: reading, one unchanging state; writing, after whoever else has the tables.
+std::string copy_settings(Access access);
 
 }  // namespace traceweir::store

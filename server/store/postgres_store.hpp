@@ -1,7 +1,8 @@
 // For: the Store on one Postgres database. Not for: connections and transactions (postgres_database.hpp). The verbs are
 // in postgres_store.cpp (projects, tokens, audit), postgres_commits.cpp, postgres_runs.cpp, postgres_uploads.cpp,
-// postgres_read_runs.cpp, postgres_jobs.cpp, postgres_series.cpp (baseline, history), postgres_levels.cpp and
-// postgres_months.cpp (retention of measurements); no other file of the service sees SQL of Postgres.
+// postgres_read_runs.cpp, postgres_jobs.cpp, postgres_series.cpp (baseline, history), postgres_levels.cpp,
+// postgres_months.cpp (retention of measurements) and postgres_tables.cpp (whole tables); no other file of the service
+// sees SQL of Postgres.
 #pragma once
 
 #include <set>

@@ -22,31 +22,6 @@ tl::unexpected<Error> unavailable(const std::filesystem::path& file, std::string
 constexpr std::chrono::milliseconds leftover_lock_time_max{1000};
 constexpr std::chrono::milliseconds leftover_lock_pause{10};
 
-/// The descriptor of a lock file that only one process at a time holds. The kernel lets go of it with the process, so a
-/// killed service leaves nothing behind. The file stays: deleting it would let two processes lock two files.
-Result<FileDescriptor> lock_service(const std::filesystem::path& file) {
-  const std::string path = file.string() + ".lock";
-  FileDescriptor lock(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (lock.number() < 0) return unavailable(file, path + ": " + std::strerror(errno));
-  // A child that a killed service was just starting holds its lock for a moment longer.
-  const auto until = std::chrono::steady_clock::now() + leftover_lock_time_max;
-  while (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= until) break;
-    std::this_thread::sleep_for(leftover_lock_pause);
-  }
-  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno == EWOULDBLOCK) return unavailable(file, "another service is using it");
-  return unavailable(file, path + ": " + std::strerror(errno));
-}
-
-/// Makes the file before SQLite does, which would make it readable for all. Only where there is none: closing a
-/// descriptor of a file that is open elsewhere in this process would drop SQLite's locks.
-Result<void> make_private(const std::filesystem::path& file) {
-  const FileDescriptor made(::open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
-  if (made.number() < 0 && errno != EEXIST) return unavailable(file, std::strerror(errno));
-  return {};
-}
-
 /// Why the last system call on the write-ahead log failed. The connection knows that of statements, not of a COMMIT.
 int errno_of_log(Connection& connection) {
   sqlite3_file* file = nullptr;
@@ -79,6 +54,29 @@ ErrorCode code_of(Connection& connection, int primary) {
   }
 }
 
+}  // namespace
+
+Result<FileDescriptor> lock_service(const std::filesystem::path& file) {
+  const std::string path = file.string() + ".lock";
+  FileDescriptor lock(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock.number() < 0) return unavailable(file, path + ": " + std::strerror(errno));
+  // A child that a killed service was just starting holds its lock for a moment longer.
+  const auto until = std::chrono::steady_clock::now() + leftover_lock_time_max;
+  while (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= until) break;
+    std::this_thread::sleep_for(leftover_lock_pause);
+  }
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) return unavailable(file, "another service is using it");
+  return unavailable(file, path + ": " + std::strerror(errno));
+}
+
+Result<void> make_private(const std::filesystem::path& file) {
+  const FileDescriptor made(::open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (made.number() < 0 && errno != EEXIST) return unavailable(file, std::strerror(errno));
+  return {};
+}
+
 void set_up(SQLite::Database& database) {
   database.exec("PRAGMA journal_mode = WAL");
   database.exec("PRAGMA synchronous = FULL");
@@ -87,8 +85,6 @@ void set_up(SQLite::Database& database) {
   database.exec("PRAGMA cache_size = -16384");            // KiB
   database.exec("PRAGMA journal_size_limit = 67108864");  // bytes: a burst of writes does not leave a large WAL
 }
-
-}  // namespace
 
 FileDescriptor::~FileDescriptor() {
   if (number_ >= 0) ::close(number_);

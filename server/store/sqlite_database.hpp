@@ -131,6 +131,19 @@ class FileDescriptor {
   int number_;
 };
 
+/// The descriptor of a lock file that only one process at a time holds. The kernel lets go of it with the process, so a
+/// killed service leaves nothing behind. The file stays: deleting it would let two processes lock two files.
+/// Errors: store_unavailable: another service has it, or there can be no such file.
+Result<FileDescriptor> lock_service(const std::filesystem::path& file);
+
+/// Makes the file before SQLite does, which would make it readable for all. Only where there is none: closing a
+/// descriptor of a file that is open elsewhere in this process would drop SQLite's locks.
+/// Errors: store_unavailable.
+Result<void> make_private(const std::filesystem::path& file);
+
+/// The settings of a connection that writes. Errors: throws SQLite::Exception.
+void set_up(SQLite::Database& database);
+
 /// An open store file: WAL, every commit on disk before the call returns, one writer, a few readers.
 /// Thread: safe from any thread.
 class SqliteDatabase {

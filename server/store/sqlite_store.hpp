@@ -1,7 +1,7 @@
 // For: the Store on one SQLite file: one host, one service. Not for: connections and transactions
 // (sqlite_database.hpp). The verbs are in sqlite_store.cpp (projects, tokens, commits, audit), sqlite_runs.cpp,
-// sqlite_uploads.cpp (runs of several uploads), sqlite_jobs.cpp, sqlite_series.cpp (baseline, history) and
-// sqlite_levels.cpp; no other file of the service sees SQL of SQLite.
+// sqlite_uploads.cpp (runs of several uploads), sqlite_jobs.cpp, sqlite_series.cpp (baseline, history),
+// sqlite_levels.cpp and sqlite_tables.cpp (whole tables); no other file of the service sees SQL of SQLite.
 #pragma once
 
 #include <set>
