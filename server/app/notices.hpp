@@ -20,7 +20,7 @@ namespace traceweir::app {
 Result<std::optional<notify::WebhookSettings>> webhook_of(const Config& config);
 
 /// How long a service that stops tries to send what waits.
-inline constexpr std::chrono::milliseconds notices_stop_max{5'000};
+inline constexpr std::chrono::milliseconds notices_stop_max{4'000};
 
 /// Thread: tell() from any.
 class Notices {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -118,6 +118,27 @@ std::chrono::milliseconds analysis_grace(std::chrono::milliseconds stop_time_max
   return stop_time_max - std::min(stop_time_max / 4, std::chrono::milliseconds{1000});
 }
 
+/// How long after stop_time_max the process may still be there, whatever hangs.
+constexpr std::chrono::milliseconds abandon_time{4'500};
+
+/// What hangs is a call to a database or a disk that does not answer. Everything that was acknowledged is stored, and
+/// the next start takes up the rest, as after a crash.
+[[noreturn]] void abandon() {
+  log(LogLevel::warning, "stop_abandoned", {{"detail", "something did not end in time; nothing acknowledged is lost"}});
+  std::_Exit(0);
+}
+
+StopSteps stop_steps(const Config& config, http::Listener& listener, analysis::Analysis& analysis,
+                     spool::BlobStore& blobs) {
+  const auto grace = analysis_grace(config.stop_time_max);
+  return {[&listener, time = config.stop_time_max] { listener.stop(time); },
+          [&analysis, &blobs] { analysis.stop(), blobs.stop(); },
+          [&listener] { listener.stop(std::chrono::milliseconds{1000}); },
+          &abandon,
+          grace,
+          config.stop_time_max + abandon_time - grace};
+}
+
 /// Errors: those of make_first_token().
 Result<void> make_admin_token(store::Store& store, const std::string& path) {
   TRACEWEIR_TRY(made, make_first_token(store, path, now()));
@@ -198,14 +219,13 @@ Result<void> serve(const Config& config) {
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
   //    unfinished in the store and are taken up at the next start.
+  const Stopper stopper(stop_steps(config, listener, analysis, *blobs));  // until the end of everything
   {
     const std::chrono::milliseconds usual_pause = config.resume_pause;
     const Resumer resumer(*store, runs,
                           {usual_pause, std::min(usual_pause, away_pause), config.run_complete_time_max, now},
                           store_was_away);
     const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
-    const Stopper stopper([&] { listener.stop(config.stop_time_max); }, [&] { analysis.stop(), blobs->stop(); },
-                          analysis_grace(config.stop_time_max));
     listener.run(network_threads);
     blobs->stop();  // a sweep that runs is broken off
   }

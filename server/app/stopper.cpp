@@ -13,8 +13,7 @@ namespace {
 sigset_t stop_signals() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
   return set;
 }
 
@@ -28,33 +27,52 @@ void block_stop_signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-Stopper::Stopper(std::function<void()> stop, std::function<void()> force, std::chrono::milliseconds grace)
-    : stop_(std::move(stop)), force_(std::move(force)), grace_(grace), thread_([this] { watch(); }) {}
+Stopper::Stopper(StopSteps steps) : steps_(std::move(steps)), thread_([this] { watch(); }) {}
 
 Stopper::~Stopper() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
   }
-  ended_changed_.notify_all();
   thread_.join();
 }
 
-bool Stopper::wait_for_signal() {
+Stopper::Woken Stopper::wait_until(Clock::time_point time) {
   const sigset_t set = stop_signals();
   for (;;) {
-    if (sigtimedwait(&set, nullptr, &look_every) > 0) return true;
+    const int number = sigtimedwait(&set, nullptr, &look_every);
+    if (number == SIGHUP)
+      log(LogLevel::warning, "not_reloaded", {{"detail", "the configuration is read once: start the service anew"}});
+    else if (number > 0)
+      return Woken::by_signal;
     const std::lock_guard lock(mutex_);
-    if (ended_) return false;
+    if (ended_) return Woken::by_end;
+    if (Clock::now() >= time) return Woken::by_time;
   }
 }
 
 void Stopper::watch() {
-  if (!wait_for_signal()) return;
+  if (wait_until(Clock::time_point::max()) == Woken::by_end) return;
   log(LogLevel::info, "stopping");
-  stop_();
-  std::unique_lock lock(mutex_);
-  if (!ended_changed_.wait_for(lock, grace_, [this] { return ended_; })) force_();
+  steps_.stop();
+  const Woken woken = wait_until(Clock::now() + steps_.force_after);
+  if (woken == Woken::by_end) return;
+  if (woken == Woken::by_signal) {
+    log(LogLevel::info, "stopping_at_once");
+    steps_.hurry();
+  }
+  steps_.force();
+  const auto last = Clock::now() + steps_.abandon_after;
+  while (true) {
+    switch (wait_until(last)) {
+      case Woken::by_end:
+        return;
+      case Woken::by_time:
+        return steps_.abandon();
+      case Woken::by_signal:
+        break;  // told already
+    }
+  }
 }
 
 }  // namespace traceweir::app

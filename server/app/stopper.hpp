@@ -1,34 +1,43 @@
-// For: SIGTERM and SIGINT, turned into calls on a thread of their own. Not for: what is stopped.
+// For: the signals that end the service, turned into calls on a thread of their own. Not for: what is stopped.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
 
 namespace traceweir::app {
 
-/// Blocks the two signals in the calling thread and those that it starts; call it before any other thread is made.
+/// Blocks SIGTERM, SIGINT and SIGHUP in the calling thread and those that it starts; call it before any other thread is
+/// made.
 void block_stop_signals();
 
-/// While it lives: the first signal calls `stop`; when `grace` has passed after it, `force` is called.
+/// What is done, step by step, when the service is told to end. Each step is called once at most.
+struct StopSteps {
+  std::function<void()> stop;     ///< at the first signal: take nothing new, finish what runs
+  std::function<void()> force;    ///< `force_after` later: end what still runs
+  std::function<void()> hurry;    ///< at a second signal, before `force`, which then comes at once: wait for nobody
+  std::function<void()> abandon;  ///< `abandon_after` after `force`: something hangs; leave it behind
+  std::chrono::milliseconds force_after, abandon_after;
+};
+
+/// While it lives, SIGTERM and SIGINT begin the steps. SIGHUP is only noted in the log: configuration is read once.
 /// Destroying it waits for its thread; nothing is called any more.
 class Stopper {
  public:
-  Stopper(std::function<void()> stop, std::function<void()> force, std::chrono::milliseconds grace);
+  explicit Stopper(StopSteps steps);
   ~Stopper();
   Stopper(const Stopper&) = delete;
   Stopper& operator=(const Stopper&) = delete;
 
  private:
+  enum class Woken { by_signal, by_time, by_end };
+  using Clock = std::chrono::steady_clock;
   void watch();
-  bool wait_for_signal();
+  Woken wait_until(Clock::time_point time);
 
-  std::function<void()> stop_, force_;
-  std::chrono::milliseconds grace_;
+  StopSteps steps_;
   std::mutex mutex_;
-  std::condition_variable ended_changed_;
   bool ended_ = false;
   std::thread thread_;
 };
