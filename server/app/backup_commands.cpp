@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analyzer/core/version.hpp"
+#include "server/app/blobs.hpp"
 #include "server/app/config_values.hpp"
 #include "server/backup/backup.hpp"
 #include "server/spool/file.hpp"
@@ -32,9 +33,18 @@ std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Result<backup::Place> place_of(const ConfigSource& source) {
+/// What the service of this configuration keeps.
+struct Kept {
+  Config config;
+  std::unique_ptr<spool::BlobStore> blobs;
+  [[nodiscard]] backup::Place place() const { return {config.store_url(), config.data_dir, config.spool, *blobs}; }
+};
+
+Result<Kept> kept_of(const ConfigSource& source) {
   TRACEWEIR_TRY(config, load_config(source));
-  return backup::Place{config.store_url(), config.data_dir, config.spool};
+  TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
+  TRACEWEIR_TRY(blobs, open_blobs(config));
+  return Kept{std::move(config), std::move(blobs)};
 }
 
 std::string counted(std::int64_t count, std::string_view one) {
@@ -64,9 +74,10 @@ Result<void> judge_traces(const backup::Manifest& manifest) {
 }
 
 Result<void> command_backup(const ConfigSource& source, const Arguments& arguments) {
-  TRACEWEIR_TRY(place, place_of(source));
+  TRACEWEIR_TRY(kept, kept_of(source));
   const auto traces = arguments.no_traces ? backup::Traces::without : backup::Traces::with;
-  TRACEWEIR_TRY(manifest, backup::back_up({place, arguments.file, traces, std::string(version), seconds_now()}, &say));
+  TRACEWEIR_TRY(manifest,
+                backup::back_up({kept.place(), arguments.file, traces, std::string(version), seconds_now()}, &say));
   print_result(arguments.file, manifest);
   return judge_traces(manifest);
 }
@@ -77,9 +88,9 @@ Result<void> command_restore(const ConfigSource& source, const Arguments& argume
     print_result(arguments.file + " is whole", manifest);
     return judge_traces(manifest);
   }
-  TRACEWEIR_TRY(place, place_of(source));
-  TRACEWEIR_TRY(manifest, backup::restore(arguments.file, place, &say));
-  print_result(store::shown_url(place.store_url), manifest);
+  TRACEWEIR_TRY(kept, kept_of(source));
+  TRACEWEIR_TRY(manifest, backup::restore(arguments.file, kept.place(), &say));
+  print_result(store::shown_url(kept.config.store_url()), manifest);
   return judge_traces(manifest);
 }
 
@@ -99,8 +110,8 @@ class TableProgress {
 
 Result<void> command_copy_store(const ConfigSource& source, const Arguments& arguments) {
   TRACEWEIR_TRY_VOID(store::check_url(arguments.to));
-  TRACEWEIR_TRY(place, place_of(source));
-  TRACEWEIR_TRY(snapshot, store::open_snapshot(place.store_url));
+  TRACEWEIR_TRY(config, load_config(source));
+  TRACEWEIR_TRY(snapshot, store::open_snapshot(config.store_url()));
   const std::string taken_at = wire::to_rfc3339(wire::Timestamp{std::chrono::seconds{seconds_now()}});
   TRACEWEIR_TRY(target, store::open_target(arguments.to, snapshot->version()));
   TRACEWEIR_TRY(digests, store::copy_tables(*snapshot, *target, TableProgress()));

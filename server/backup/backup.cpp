@@ -44,21 +44,24 @@ void say_table(const Say& say, const store::TableDigest& digest) {
   say(fmt::format("table {}: {} row{}", digest.table, digest.rows, digest.rows == 1 ? "" : "s"));
 }
 
-/// A blob opened, and its size. Empty: it is not kept any more.
+/// A blob opened, and its size.
 struct OpenBlob {
+  spool::LocalBlob blob;
   spool::OwnedFile file;
   std::uint64_t bytes = 0;
 };
-Result<std::optional<OpenBlob>> open_blob(const spool::BlobStore& blobs, const std::string& sha256) {
-  const auto path = blobs.path_of(sha256);
-  if (!path) return std::nullopt;
-  OpenBlob blob{spool::OwnedFile(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)), 0};
-  if (blob.file.get() < 0 && errno == ENOENT) return std::nullopt;  // retention took it meanwhile
+
+/// Nothing: it is not kept any more.
+Result<std::optional<OpenBlob>> open_blob(spool::BlobStore& blobs, const std::string& sha256) {
+  auto blob = blobs.fetch(sha256);
+  if (!blob && blob.error().code == ErrorCode::not_found) return std::nullopt;
+  if (!blob) return tl::unexpected(std::move(blob).error());
+  spool::OwnedFile file(::open(blob->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0 && errno == ENOENT) return std::nullopt;  // retention took it meanwhile
   struct stat about {};
-  if (blob.file.get() < 0 || ::fstat(blob.file.get(), &about) != 0)
+  if (file.get() < 0 || ::fstat(file.get(), &about) != 0)
     return tl::unexpected(spool::system_error(errno, "opening the trace " + sha256));
-  blob.bytes = static_cast<std::uint64_t>(about.st_size);
-  return std::optional<OpenBlob>(std::move(blob));
+  return std::optional(OpenBlob{*std::move(blob), std::move(file), static_cast<std::uint64_t>(about.st_size)});
 }
 
 /// Errors: those of archive and store.
@@ -71,13 +74,8 @@ Result<void> add_tables(store::StoreSnapshot& snapshot, ArchiveWriter& archive, 
   return {};
 }
 
-Result<void> add_blobs(const std::vector<std::string>& wanted, const fs::path& data_dir, ArchiveWriter& archive,
+Result<void> add_blobs(const std::vector<std::string>& wanted, spool::BlobStore& blobs, ArchiveWriter& archive,
                        Manifest& manifest, const Say& say) {
-  if (wanted.empty()) return {};
-  if (!fs::exists(data_dir / "blobs"))
-    return fail(ErrorCode::not_found, data_dir.string() + " holds no traces, and the store refers to " +
-                                          std::to_string(wanted.size()) + ": is it the service's data_dir?");
-  TRACEWEIR_TRY(blobs, spool::BlobStore::open(data_dir));
   TraceProgress progress(say, wanted.size());
   for (const std::string& sha256 : wanted) {
     TRACEWEIR_TRY(blob, open_blob(blobs, sha256));
@@ -91,7 +89,11 @@ Result<void> add_blobs(const std::vector<std::string>& wanted, const fs::path& d
     manifest.blob_bytes += blob->bytes;
     if (kept == ArchiveWriter::Kept::damaged) manifest.damaged.push_back(sha256);
   }
-  return {};
+  if (manifest.blobs > 0 || wanted.empty()) return {};
+  return fail(ErrorCode::not_found,
+              fmt::format("not one of the {} traces that the store refers to is there: are data_dir "
+                          "and blobs the service's?",
+                          wanted.size()));
 }
 
 bool is_known_damage(const Manifest& manifest, const std::string& sha256) {
@@ -105,7 +107,7 @@ tl::unexpected<Error> damaged_blob(const std::string& sha256) {
 
 /// Errors: those of the archive; disk_full, io_failed, hash_mismatch.
 Result<void> restore_blob(const ArchiveReader& archive, const std::string& sha256, const TarEntry& entry,
-                          const spool::Spool& spool, const spool::BlobStore& blobs) {
+                          const spool::Spool& spool, spool::BlobStore& blobs) {
   TRACEWEIR_TRY(incoming, spool.create(entry.bytes));
   TRACEWEIR_TRY_VOID(
       archive.read_blob(entry, [&incoming](std::span<const std::byte> bytes) { return incoming.write(bytes); }));
@@ -118,11 +120,10 @@ Result<void> restore_blobs(const ArchiveReader& archive, const Place& place, con
   spool::SpoolLimits limits = place.limits;
   limits.upload_bytes_max = std::numeric_limits<std::uint64_t>::max();  // it was let in once
   TRACEWEIR_TRY(spool, spool::Spool::open(place.data_dir, limits));
-  TRACEWEIR_TRY(blobs, spool::BlobStore::open(place.data_dir));
   TraceProgress progress(say, archive.blobs().size());
   for (const auto& [sha256, entry] : archive.blobs()) {
     if (!is_known_damage(archive.manifest(), sha256))
-      TRACEWEIR_TRY_VOID(restore_blob(archive, sha256, entry, spool, blobs));
+      TRACEWEIR_TRY_VOID(restore_blob(archive, sha256, entry, spool, place.blobs));
     progress.next();
   }
   return {};
@@ -161,7 +162,7 @@ Result<Manifest> back_up(const BackupPlan& plan, const Say& say) {
   }
   // From here on the store is let go. Its rows were acknowledged after their traces lay on the disk.
   std::sort(wanted.begin(), wanted.end());
-  TRACEWEIR_TRY_VOID(add_blobs(wanted, plan.place.data_dir, archive, manifest, say));
+  TRACEWEIR_TRY_VOID(add_blobs(wanted, plan.place.blobs, archive, manifest, say));
   TRACEWEIR_TRY_VOID(archive.finish(manifest));
   return manifest;
 }

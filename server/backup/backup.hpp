@@ -9,6 +9,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "server/backup/manifest.hpp"
+#include "server/spool/blob_store.hpp"
 #include "server/spool/spool.hpp"
 
 namespace traceweir::backup {
@@ -16,8 +17,9 @@ namespace traceweir::backup {
 /// What a service keeps, and where.
 struct Place {
   std::string store_url;
-  std::filesystem::path data_dir;
+  std::filesystem::path data_dir;  ///< traces on their way back pass through its spool
   spool::SpoolLimits limits;
+  spool::BlobStore& blobs;
 };
 
 /// Told of the progress, a line at a time, now and then.
@@ -33,8 +35,8 @@ struct BackupPlan {
 
 /// Writes the store as it is at one moment, then the traces that its rows refer to. `file` appears when it is whole and
 /// on the disk; nothing is left of one that failed. The service goes on meanwhile.
-/// Errors: conflict (the file exists), store_unavailable, disk_full, io_failed, not_found (data_dir has no traces at
-///         all, though the store refers to some: it is not the service's).
+/// Errors: conflict (the file exists), store_unavailable, disk_full, io_failed, not_found (not one of the traces that
+///         the store refers to is there: it is not the service's place).
 /// Cost:   memory for a few MiB and 100 bytes per trace; on SQLite the WAL grows until the rows are read.
 Result<Manifest> back_up(const BackupPlan& plan, const Say& say);
 
