@@ -36,6 +36,7 @@ readonly node_packages='
 readonly test_packages='
   doctest-dev            tests
   postgresql             tests start servers of their own with its programs; the one that Debian sets up is not used
+  pgbouncer              tests run services through it in transaction mode; the one that Debian sets up is not used
   librapidcheck-dev      property tests
   clang-format           format
   clang-tidy             lint

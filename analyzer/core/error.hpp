@@ -34,19 +34,19 @@ enum class ErrorCode {
   forbidden,             // a valid token without the scope or project
   not_found,
   method_not_allowed,
-  key_reused,         // an idempotency key seen before with another body
-  conflict,           // the state of the thing forbids the change
-  not_yet_available,  // a word of the contract whose function comes later
+  key_reused,  // an idempotency key seen before with another body
+  conflict,    // the state of the thing forbids the change
   // the world
   queue_full,
   store_unavailable,
   disk_full,
-  request_timeout,   // the client was too slow
-  analysis_timeout,  // the analysis took longer than its limit
-  analysis_failed,   // the analysing process died
-  unreachable,       // the service cannot be reached
-  io_failed,         // a file of ours cannot be read or written
-  internal,          // our own bug, seen at the last resort
+  request_timeout,       // the client was too slow
+  analysis_timeout,      // the analysis took longer than its limit
+  analysis_failed,       // the analysing process died
+  analysis_interrupted,  // the analysing process was ended from outside; another try may do better
+  unreachable,           // the service cannot be reached
+  io_failed,             // a file of ours cannot be read or written
+  internal,              // our own bug, seen at the last resort
 };
 
 /// Shape: `unknown_format` for ErrorCode::unknown_format; never empty.

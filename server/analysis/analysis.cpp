@@ -105,8 +105,7 @@ struct SignalWord {
   int number;
   const char* how;
 };
-constexpr std::array<SignalWord, 6> signal_words = {{
-    {SIGKILL, "was killed by the system, probably for want of memory"},
+constexpr std::array<SignalWord, 5> signal_words = {{
     {SIGSEGV, "crashed (SIGSEGV)"},
     {SIGABRT, "crashed (SIGABRT)"},
     {SIGBUS, "crashed (SIGBUS)"},
@@ -116,6 +115,10 @@ constexpr std::array<SignalWord, 6> signal_words = {{
 
 tl::unexpected<Error> killed_by(const ChildEnd& end, const AnalysisLimits& limits) {
   if (end.code == SIGXCPU) return too_long(limits);
+  // Nothing in a file sends this one: the system did, for want of memory, or somebody.
+  if (end.code == SIGKILL)
+    return fail(ErrorCode::analysis_interrupted,
+                "the analysing process was killed by the system, probably for want of memory" + last_words(end.err));
   for (const SignalWord& row : signal_words)
     if (row.number == end.code) return died(row.how, end);
   return died("was killed by signal " + std::to_string(end.code), end);
@@ -213,9 +216,10 @@ Analysis::Analysis(fs::path program, AnalysisLimits limits, fs::path scratch) : 
   if (scratch.empty()) return;
   impl_->scratch = fs::absolute(scratch);
   std::error_code ignored;  // a folder that is not there shows at the first analysis, with its reason
-  fs::remove_all(impl_->scratch, ignored);
   fs::create_directories(impl_->scratch, ignored);
   fs::permissions(impl_->scratch, fs::perms::owner_all, ignored);
+  // The folder may be another process's, too. What has a name in it is nobody's, or loses it in this moment.
+  for (const auto& left : fs::directory_iterator(impl_->scratch, ignored)) fs::remove(left.path(), ignored);
 }
 
 Analysis::Analysis(Analysis&&) noexcept = default;

@@ -76,9 +76,9 @@ class Analysis {
 
   /// Errors: what the child says of the file (unknown_format, not_a_trace, unsupported_format, malformed_trace,
   ///         trace_too_large, empty_upload, bad_query for a window that the trace does not have); analysis_timeout (CPU
-  ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract); queue_full
-  ///         (stop()); io_failed, disk_full (the program cannot be started, it did not lock itself in, our disk: ours
-  ///         to repair).
+  ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract);
+  ///         analysis_interrupted (killed by the system or by somebody); queue_full (stop()); io_failed, disk_full (the
+  ///         program cannot be started, it did not lock itself in, our disk: ours to repair).
   /// Shape:  one or more files; several are the ranks of one run, in this order, and analysis_time_max is for each.
   /// Cost:   as the analysis; one process.
   [[nodiscard]] Result<report::Report> report_of(std::span<const InputFile> files,

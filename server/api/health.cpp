@@ -44,7 +44,7 @@ Result<http::Response> get_metrics(const http::Request& request, Services& servi
   now.store_ready = services.store.ready().has_value();
   now.disk_free_bytes = services.spool.free_bytes().value_or(0);
   now.disk_headroom_bytes = services.spool.limits().disk_headroom_bytes;
-  now.queue_depth = services.runs.depth();
+  now.queue_depth = services.runs.depth().value_or(0);
   now.queue_depth_max = services.runs.depth_max();
   now.requests_waiting = services.workers.depth();
   return http::respond(http::Status::ok, meters::text_type, services.meters.text(now));

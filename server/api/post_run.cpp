@@ -43,8 +43,21 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   return Admitted{std::move(query), std::move(file), reading ? std::optional(*reading) : std::nullopt};
 }
 
-/// Makes the upload durable: the file first, then the row that refers to it. Nothing is acknowledged before both are.
-Result<store::Begun> record(Admitted& admitted, Services& services) {
+/// Hands the job of an upload that was recorded to whoever does it: this process where it began it already, else
+/// whoever is idle.
+void hand_over(const Admitted& admitted, Services& services, const store::Begun& begun, const store::Claim& claim,
+               std::shared_ptr<pipeline::EarlyReport> early) {
+  if (claim.holder.empty()) return services.runs.poke();
+  if (begun.state == store::Begun::State::seen_before) return services.runs.give_back(claim);
+  early->is_of(admitted.sha256);
+  const store::RunHead& head = admitted.query.head;
+  const auto rank = head.group.empty() ? std::nullopt : std::optional(admitted.query.rank);
+  services.runs.take({head.project, begun.run, rank, claim.holder, 1}, std::move(early));
+}
+
+/// Makes the upload durable: the file first, then the row that refers to it, and its job. Nothing is acknowledged
+/// before all are.
+Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_ptr<pipeline::EarlyReport> early) {
   TRACEWEIR_TRY(spooled, std::move(admitted.file).finish());
   UploadQuery& query = admitted.query;
   if (!query.sha256.empty() && query.sha256 != spooled.sha256())
@@ -59,7 +72,13 @@ Result<store::Begun> record(Admitted& admitted, Services& services) {
   }
   query.head.id = services.new_id();
   query.head.received_at = services.now();
-  return services.store.begin_run(query.head, upload);
+  const store::Claim claim = services.runs.claim_for(early);
+  const auto begun = services.store.begin_run(query.head, upload, claim);
+  if (begun)
+    hand_over(admitted, services, *begun, claim, std::move(early));
+  else
+    services.runs.give_back(claim);
+  return begun;
 }
 
 /// A run for which no further rank is waited for, and how the answer is wanted.
@@ -77,6 +96,7 @@ Result<Closed> close_run(const http::Request& request, Services& services) {
   const std::string& run = request.param("run");
   if (const auto status = services.store.close_run(caller.project.name, run); !status)
     return tl::unexpected(status.error());
+  services.runs.poke();
   return Closed{caller.project.name, run, wait ? std::chrono::seconds{*wait} : services.limits.wait_default,
                 fail_status ? FailStatus::failed_dependency : FailStatus::created};
 }
@@ -89,18 +109,17 @@ const store::Upload* own_upload(const store::RunRecord& run, const Admitted& adm
   return found == run.uploads.end() ? nullptr : &*found;
 }
 
-/// Lets the upload of one rank be analysed, and waits for that. Why it was rejected, or nothing.
+/// Waits until the upload of one rank was looked at. Why it was rejected, or nothing.
 /// Errors: those of the store.
 boost::asio::awaitable<Result<std::optional<Error>>> check_upload(Admitted& admitted, Services& services,
-                                                                  const std::string& run,
-                                                                  std::shared_ptr<pipeline::EarlyReport> early) {
+                                                                  const std::string& run) {
   const std::string& project = admitted.query.head.project;
   auto looking_up = [&] { return run_in(services, project, run); };
   auto record = co_await services.workers.run(looking_up);
   const store::Upload* upload = record ? own_upload(*record, admitted) : nullptr;
-  if (upload != nullptr && upload->status == store::UploadStatus::received) {
-    const auto completion = services.runs.submit_upload(project, run, upload->rank, std::move(early));
-    if (admitted.query.wait.count() > 0) co_await pipeline::wait_for(completion, admitted.query.wait);
+  const bool waits = admitted.query.wait.count() > 0;
+  if (waits && upload != nullptr && upload->status == store::UploadStatus::received) {
+    co_await pipeline::wait_for(services.runs.watch(run, upload->rank), admitted.query.wait);
     record = co_await services.workers.run(looking_up);
     upload = record ? own_upload(*record, admitted) : nullptr;
   }
@@ -124,25 +143,23 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   // 2. Take the bytes, straight to disk, and meanwhile into an analysis where that can be done.
   auto received = co_await receive(request, admitted->file, services, admitted->reading);
   if (!received) co_return http::problem(std::move(received).error());
-  auto recording = [&] { return record(*admitted, services); };
+  auto recording = [&] { return record(*admitted, services, *std::move(received)); };
   const auto begun = co_await services.workers.run(recording);
   if (!begun) co_return http::problem(begun.error());
-  if (*received != nullptr) (*received)->is_of(admitted->sha256);
   // From here on the upload is safe, whatever happens to this process or this connection.
 
   // 3. A rank of several is looked at by itself, so that a bad file is refused now and not with its run.
   const auto deadline = std::chrono::steady_clock::now() + query.wait;
   if (!query.head.group.empty()) {
-    const auto refused = co_await check_upload(*admitted, services, begun->run, *received);
+    const auto refused = co_await check_upload(*admitted, services, begun->run);
     if (!refused) co_return http::problem(refused.error());
     if (*refused) co_return http::problem(**refused);
   }
 
   // 4. Analyse and judge, once per run, however many ask for it; one that waits for ranks is answered as it stands.
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
-  const auto run =
-      co_await result_of(services, query.head.project, begun->run,
-                         query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left, *std::move(received));
+  const auto run = co_await result_of(services, query.head.project, begun->run,
+                                      query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left);
 
   // 5. Answer.
   if (!run) co_return http::problem(run.error());

@@ -106,14 +106,11 @@ Result<store::RunRecord> run_in(Services& services, const std::string& project, 
 }
 
 boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
-                                                           std::chrono::seconds wait,
-                                                           std::shared_ptr<pipeline::EarlyReport> early) {
+                                                           std::chrono::seconds wait) {
   auto looking_up = [&] { return run_in(services, project, run); };
   auto record = co_await services.workers.run(looking_up);
-  if (!record || record->status != store::RunStatus::analysing) co_return record;
-  const auto completion = services.runs.submit(project, run, std::move(early));
-  if (wait.count() <= 0) co_return record;
-  co_await pipeline::wait_for(completion, wait);
+  if (!record || record->status != store::RunStatus::analysing || wait.count() <= 0) co_return record;
+  co_await pipeline::wait_for(services.runs.watch(run), wait);
   co_return co_await services.workers.run(looking_up);
 }
 

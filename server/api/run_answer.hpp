@@ -30,12 +30,10 @@ struct AnswerOptions {
 /// The answer for a run as it stands: judged, 202 on its way or waiting for ranks, or the reason why it was rejected.
 http::Response answer_of(const store::RunRecord& run, const AnswerOptions& options);
 
-/// Waits until the run has a result or the time is up; one that is complete is put into the queue where it is not.
-/// `early`: the report of its only upload, made while that arrived. Returns how it stands then. Errors: not_found (no
-/// such run in the project), store_unavailable.
+/// Waits until the run has a result or the time is up, wherever it is analysed. Returns how it stands then.
+/// Errors: not_found (no such run in the project), store_unavailable.
 boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
-                                                           std::chrono::seconds wait,
-                                                           std::shared_ptr<pipeline::EarlyReport> early = nullptr);
+                                                           std::chrono::seconds wait);
 
 /// Errors: not_found, store_unavailable.
 Result<store::RunRecord> run_in(Services& services, const std::string& project, const std::string& run);

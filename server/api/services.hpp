@@ -14,7 +14,7 @@
 #include "server/http/request.hpp"
 #include "server/http/response.hpp"
 #include "server/meters/meters.hpp"
-#include "server/pipeline/run_pipeline.hpp"
+#include "server/pipeline/run_queue.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/spool/spool.hpp"

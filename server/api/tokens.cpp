@@ -86,18 +86,28 @@ std::string to_text(const store::Scopes& scopes) {
   return text;
 }
 
-Result<void> keep_token(store::Store& store, const TokenText& token, store::Token description,
-                        const std::string& actor) {
+namespace {
+
+/// Fills in what is stored of the token's text; returns what is noted of its making.
+store::AuditEntry described(store::Token& description, const TokenText& token, const std::string& actor) {
   description.id = token.id;
   description.secret_sha256 = hash::sha256_hex(token.secret);
-  const store::AuditEntry audit{description.created_at, description.project, actor, "token_created",
-                                fmt::format("token {} ({})", token.id, to_text(description.scopes))};
-  return store.add_token(description, audit);
+  return {description.created_at, description.project, actor, "token_created",
+          fmt::format("token {} ({})", token.id, to_text(description.scopes))};
+}
+
+}  // namespace
+
+Result<bool> keep_first_token(store::Store& store, const TokenText& token, store::Token description,
+                              const std::string& actor) {
+  const store::AuditEntry audit = described(description, token, actor);
+  return store.add_first_administrator(description, audit);
 }
 
 Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {
   TRACEWEIR_TRY(token, new_token());
-  TRACEWEIR_TRY_VOID(keep_token(store, token, std::move(description), actor));
+  const store::AuditEntry audit = described(description, token, actor);
+  TRACEWEIR_TRY_VOID(store.add_token(description, audit));
   return to_text(token);
 }
 

@@ -37,8 +37,9 @@ std::string to_text(const store::Scopes& scopes);
 /// Errors: what the store says.
 Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor);
 
-/// Stores the hash of a token that was made before. Errors: what the store says.
-Result<void> keep_token(store::Store& store, const TokenText& token, store::Token description,
-                        const std::string& actor);
+/// Stores the hash of a token that was made before as that of the first administrator, where there is none. Whether it
+/// did. Errors: what the store says.
+Result<bool> keep_first_token(store::Store& store, const TokenText& token, store::Token description,
+                              const std::string& actor);
 
 }  // namespace traceweir::api

@@ -12,12 +12,14 @@
 #include "command_line/commands.hpp"
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
+#include "server/app/analysts.hpp"
 #include "server/app/backup_commands.hpp"
 #include "server/app/blobs.hpp"
 #include "server/app/config.hpp"
 #include "server/app/notices.hpp"
 #include "server/app/service.hpp"
 #include "server/app/stopper.hpp"
+#include "server/app/worker.hpp"
 #include "server/spool/file.hpp"
 #include "server/wire/timestamp.hpp"
 
@@ -42,10 +44,6 @@ int say(const Error& error) {
 
 int answer(const Result<void>& done) { return done ? 0 : say(done.error()); }
 
-store::Timestamp now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
-
 Result<std::unique_ptr<store::Store>> open_beside(const Arguments& arguments) {
   TRACEWEIR_TRY(config, load_config(arguments.source));
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
@@ -56,6 +54,11 @@ Result<void> command_serve(const Arguments& arguments) {
   block_stop_signals();  // here alone: every other command ends at Ctrl-C
   TRACEWEIR_TRY(config, load_config(arguments.source));
   return serve(config);
+}
+
+Result<void> command_worker(const Arguments& arguments) {
+  TRACEWEIR_TRY(config, load_config(arguments.source));
+  return work(config);
 }
 
 Result<void> make_project(store::Store& store, const std::string& name) {
@@ -175,6 +178,10 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
     sub->fallthrough();
     return sub;
   };
+  command(app, "serve", "run the service; what is done without a command", &command_serve)
+      ->footer("Example:\n  traceweird --data-dir ./data --listen 127.0.0.1:8080 serve");
+  command(app, "worker", "only analyse, beside services on the same PostgreSQL store and blobs", &command_worker)
+      ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml worker --analysis-workers 8");
   CLI::App* token = app.add_subcommand("token", "make, list and revoke tokens (works beside a running service)");
   token->require_subcommand(1)->fallthrough();
   CLI::App* create =

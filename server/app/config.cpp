@@ -81,6 +81,22 @@ ConfigKey sandbox_key() {
           [](const Config& config) { return std::string(word_of(sandbox_words, config.sandbox)); }};
 }
 
+constexpr std::string_view nobody = "none";
+
+/// A number, or the word for a service that leaves analyses to others.
+ConfigKey analysis_workers_key() {
+  return {"analysis_workers", "analyses at a time; 0: one per core; none: other processes analyse",
+          [](Config& config, std::string_view text) -> Result<void> {
+            if (text == nobody) return config.analysis_workers.reset(), Result<void>{};
+            TRACEWEIR_TRY(value, parse_count(text, 0, 1'024));
+            config.analysis_workers = static_cast<unsigned>(value);
+            return {};
+          },
+          [](const Config& config) {
+            return config.analysis_workers ? fmt::format("{}", *config.analysis_workers) : std::string(nobody);
+          }};
+}
+
 /// Shown without its password.
 ConfigKey store_key() {
   return {"store", "sqlite:PATH or postgresql://USER@HOST/DATABASE; default sqlite:DATA_DIR/traceweir.db",
@@ -211,11 +227,12 @@ std::vector<ConfigKey> service_keys() {
       text_key(
           "analysis_program", "the traceweir program; default: beside traceweird",
           [](Config & c) -> auto& { return c.analysis_program; }),
+      analysis_workers_key(),
+      time_key(
+          "job_lease", "how long a process that says nothing keeps an upload that it analyses",
+          [](Config & c) -> auto& { return c.job_lease; }, Zero::refused),
       count_key(
-          "analysis_workers", "analyses at a time; 0: one per core", 0,
-          [](Config & c) -> auto& { return c.analysis_workers; }),
-      count_key(
-          "queue_depth_max", "uploads that wait or are analysed; one more is answered 503", 1,
+          "queue_depth_max", "uploads that wait or are analysed, by all processes; one more is answered 503", 1,
           [](Config & c) -> auto& { return c.queue_depth_max; }),
       time_key(
           "stop_time_max", "how long requests may still run after SIGTERM",
@@ -224,7 +241,8 @@ std::vector<ConfigKey> service_keys() {
           "run_complete_time_max", "how long a run waits for its ranks, from the first one on",
           [](Config & c) -> auto& { return c.run_complete_time_max; }, Zero::refused),
       time_key(
-          "resume_pause", "how often runs without a result are looked for",
+          "resume_pause",
+          "before an analysis that a fault of ours ended is tried again; how often overdue runs are closed",
           [](Config & c) -> auto& { return c.resume_pause; }, Zero::refused),
       bytes_key(
           "upload_bytes_max", "size of one upload, as sent",
@@ -369,6 +387,10 @@ Result<Config> load_config(const ConfigSource& source) {
   for (const auto& [key, value] : source.flags) TRACEWEIR_TRY_VOID(set(config, key, value, "--"));
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   static_cast<void>(endpoint);
+  if (!config.analysis_workers && !store::is_shared(config.store_url()))
+    return fail(ErrorCode::bad_config,
+                "analysis_workers = none: nobody else can analyse what is in this store; several processes need "
+                "postgresql://");
   if (!config.webhook_url.empty() && config.webhook_secret_file.empty())
     return fail(ErrorCode::bad_config,
                 "webhook_secret_file: missing: notices are signed, so webhook_url needs a secret");

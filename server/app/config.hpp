@@ -31,13 +31,14 @@ enum class SandboxNeed {
 struct Config {
   std::string listen = "127.0.0.1:8080";
   std::string data_dir = "/var/lib/traceweir";
-  std::string store;              ///< empty: sqlite:DATA_DIR/traceweir.db
-  std::string analysis_program;   ///< empty: `traceweir` beside this program
-  unsigned analysis_workers = 0;  ///< analyses at a time; 0: one per core
+  std::string store;                              ///< empty: sqlite:DATA_DIR/traceweir.db
+  std::string analysis_program;                   ///< empty: `traceweir` beside this program
+  std::optional<unsigned> analysis_workers = 0U;  ///< analyses at a time; 0: one per core; nothing: others analyse
+  std::chrono::milliseconds job_lease{10'000};    ///< after which a process that says nothing counts as dead
   std::size_t queue_depth_max = 64;
   SandboxNeed sandbox = SandboxNeed::best_effort;
   std::chrono::seconds stop_time_max{20};
-  std::chrono::milliseconds resume_pause{30'000};
+  std::chrono::milliseconds resume_pause{5'000};
   std::chrono::seconds run_complete_time_max{30 * 60};
   std::string public_url;                              ///< in front of links; empty: links are paths
   std::string webhook_url, webhook_secret_file;        ///< empty: nobody is told

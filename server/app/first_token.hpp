@@ -9,10 +9,11 @@
 
 namespace traceweir::app {
 
-/// A store without an administrator of the whole service, however many tokens of projects there are, gets one; its text
-/// is written to `path` (mode 0600) before the store knows it, so that no crash leaves a token that nobody can read.
-/// One that was revoked stays gone. Whether one was made.
-/// Errors: io_failed, disk_full, internal, and what the store says.
+/// A store without an administrator of the whole service, however many tokens of projects there are, gets one; of
+/// several services that start at once on it, one makes it. Its text is written beside `path` (mode 0600) before the
+/// store knows it, and gets that name afterwards, so that no crash leaves a token that nobody can read: what a crash
+/// left in between gets it at the next start. One that was revoked stays gone. Whether one was made. Errors: io_failed,
+/// disk_full, internal, and what the store says.
 Result<bool> make_first_token(store::Store& store, const std::string& path, store::Timestamp now);
 
 }  // namespace traceweir::app

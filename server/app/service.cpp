@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "analyzer/core/version.hpp"
@@ -15,13 +12,14 @@
 #include "server/api/pages.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
+#include "server/app/analysts.hpp"
 #include "server/app/blobs.hpp"
 #include "server/app/build_id.hpp"
 #include "server/app/first_token.hpp"
 #include "server/app/log.hpp"
 #include "server/app/notices.hpp"
+#include "server/app/overdue.hpp"
 #include "server/app/periodic.hpp"
-#include "server/app/resumer.hpp"
 #include "server/app/stopper.hpp"
 #include "server/http/listener.hpp"
 #include "server/spool/file.hpp"
@@ -34,8 +32,6 @@ namespace {
 constexpr unsigned store_threads = 8;
 /// Handlers only move bytes and wait. A second thread keeps the others served while one writes to a slow disk.
 constexpr unsigned network_threads = 2;
-/// How soon runs without a result are looked for after the database was away, at most.
-constexpr std::chrono::milliseconds away_pause{2000};
 constexpr std::size_t requests_waiting_max = 1024;
 /// A backtest takes a core for seconds: one at a time, and few that wait.
 constexpr unsigned trial_threads = 1;
@@ -43,14 +39,6 @@ constexpr std::size_t trials_waiting_max = 4;
 /// How often files that nobody needs are looked for, and how long an upload may stand still before its half is one.
 constexpr std::chrono::minutes sweep_pause{60};
 constexpr std::chrono::hours stale_after{1};
-
-store::Timestamp now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
-
-unsigned analysis_threads(const Config& config) {
-  return config.analysis_workers != 0 ? config.analysis_workers : std::max(1U, std::thread::hardware_concurrency());
-}
 
 /// Removes halves of uploads that were not written to for so long.
 Result<void> sweep_parts(const spool::Spool& spool, std::chrono::seconds age) {
@@ -71,42 +59,43 @@ Result<void> sweep(const spool::Spool& spool, spool::BlobStore& blobs, store::St
   return {};
 }
 
+/// What of uploads is a left-over when a service starts: all of it, unless others may be writing to the same folder.
+std::chrono::seconds left_over_after(const Config& config) {
+  return store::is_shared(config.store_url()) ? stale_after : std::chrono::seconds{0};
+}
+
 /// A place that is away now is swept an hour later.
 void sweep_again(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
   if (const auto done = sweep(spool, blobs, store); !done)
     log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
 }
 
-/// Starts a child to find out what it can lock itself in with, and holds every later child to that.
-/// Errors: bad_config (required and not there), io_failed (the program cannot be started).
-Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed need) {
-  TRACEWEIR_TRY(parts, analysis.demand_sandbox());
-  const bool whole = parts.seccomp && parts.landlock_abi > 0;
-  if (!whole && need == SandboxNeed::required)
-    return fail(ErrorCode::bad_config,
-                fmt::format("sandbox = required, but the analysing child has {}; give the service a kernel (and a "
-                            "container) with seccomp and Landlock, or set sandbox = best_effort",
-                            sandbox::describe(parts)));
-  if (!whole)
-    log(LogLevel::warning, "sandbox_incomplete",
-        {{"active", sandbox::describe(parts)},
-         {"detail",
-          "uploads are read by a process that is not locked in as it should be: limits on time and memory "
-          "hold, but a flaw in a reader could reach this host's files or network"}});
-  return parts;
+/// A store that is away is no news here: whoever asks is told so.
+void close_overdue_runs(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max) {
+  const auto done = close_overdue(store, runs, run_complete_max, now());
+  if (!done && done.error().code != ErrorCode::store_unavailable)
+    log(LogLevel::warning, "close_overdue_failed", {{"detail", done.error().message}});
 }
 
 /// Ends what works: on every way out of serve() nothing may still run when the parts that it uses go.
 struct EndOfWork {
+  pipeline::RunQueue& runs;
   spool::BlobStore& blobs;
   analysis::Analysis& analysis;
   pipeline::Workers& analysts;
   pipeline::Workers& workers;
   pipeline::Workers& trials;
-  void end() const {
+  /// Ends the analyses, and answers those who wait for them.
+  void give_up_waiting() const {
     analysis.stop();
     blobs.stop();
+    runs.wake_all();
+  }
+  void end() const {
+    runs.take_no_more();
+    give_up_waiting();
     analysts.stop();
+    runs.stop();
     workers.stop();
     trials.stop();
   }
@@ -118,21 +107,15 @@ std::chrono::milliseconds analysis_grace(std::chrono::milliseconds stop_time_max
   return stop_time_max - std::min(stop_time_max / 4, std::chrono::milliseconds{1000});
 }
 
-/// How long after stop_time_max the process may still be there, whatever hangs.
-constexpr std::chrono::milliseconds abandon_time{4'500};
-
-/// What hangs is a call to a database or a disk that does not answer. Everything that was acknowledged is stored, and
-/// the next start takes up the rest, as after a crash.
-[[noreturn]] void abandon() {
-  log(LogLevel::warning, "stop_abandoned", {{"detail", "something did not end in time; nothing acknowledged is lost"}});
-  std::_Exit(0);
-}
-
-StopSteps stop_steps(const Config& config, http::Listener& listener, analysis::Analysis& analysis,
-                     spool::BlobStore& blobs) {
+StopSteps stop_steps(const Config& config, http::Listener& listener, pipeline::RunQueue& runs,
+                     const EndOfWork& end_of_work) {
   const auto grace = analysis_grace(config.stop_time_max);
-  return {[&listener, time = config.stop_time_max] { listener.stop(time); },
-          [&analysis, &blobs] { analysis.stop(), blobs.stop(); },
+  const auto stop = [&listener, &runs, time = config.stop_time_max] {
+    runs.take_no_more();
+    listener.stop(time);
+  };
+  return {stop,
+          [&end_of_work] { end_of_work.give_up_waiting(); },
           [&listener] { listener.stop(std::chrono::milliseconds{1000}); },
           &abandon,
           grace,
@@ -152,11 +135,6 @@ void log_start(const Config& config, const std::string& listen, const sandbox::P
        {"listen", listen},
        {"data_dir", config.data_dir},
        {"sandbox", sandbox::describe(sandbox)}});
-}
-
-void log_run_error(const std::string& run, const Error& error) {
-  log(LogLevel::error, "run_failed",
-      {{"run", run}, {"error", std::string(word(error.code))}, {"detail", error.message}});
 }
 
 /// The API, and the pages of the dashboard beside it.
@@ -181,7 +159,7 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(spool, spool::Spool::open(config.data_dir, config.spool));
   TRACEWEIR_TRY(blobs, open_blobs(config));
-  TRACEWEIR_TRY_VOID(sweep_parts(spool, std::chrono::seconds{0}));  // the data folder is ours alone: nobody is writing
+  TRACEWEIR_TRY_VOID(sweep_parts(spool, left_over_after(config)));
   TRACEWEIR_TRY_VOID(make_admin_token(*store, config.data_dir + "/admin-token"));
   meters::Meters meters;
 
@@ -195,15 +173,10 @@ Result<void> serve(const Config& config) {
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
   pipeline::Workers trials("backtests", trial_threads, trials_waiting_max);
-  std::atomic<bool> store_was_away = false;
-  const auto note_run_error = [&store_was_away](const std::string& run, const Error& error) {
-    log_run_error(run, error);
-    if (error.code == ErrorCode::store_unavailable) store_was_away = true;
-  };
   const std::string build = build_id();
   pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, analysts,
-                          note_run_error);
-  const EndOfWork end_of_work{*blobs, analysis, analysts, workers, trials};
+                          queue_settings(config), log_run_error);
+  const EndOfWork end_of_work{runs, *blobs, analysis, analysts, workers, trials};
 
   // 3. What is seen: routes on a listener.
   const auto on_answer = [&](const http::AccessRecord& record) {
@@ -217,14 +190,13 @@ Result<void> serve(const Config& config) {
                                                 spool::new_uuid, on_answer}));
   log_start(config, fmt::format("{}:{}", endpoint.address, listener.port()), sandbox);
 
-  // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their runs stay
-  //    unfinished in the store and are taken up at the next start.
-  const Stopper stopper(stop_steps(config, listener, analysis, *blobs));  // until the end of everything
+  // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their jobs go back
+  //    to the queue: another process takes them, or this one when it starts again.
+  const Stopper stopper(stop_steps(config, listener, runs, end_of_work));  // until the end of everything
   {
-    const std::chrono::milliseconds usual_pause = config.resume_pause;
-    const Resumer resumer(*store, runs,
-                          {usual_pause, std::min(usual_pause, away_pause), config.run_complete_time_max, now},
-                          store_was_away);
+    runs.start();
+    const Periodic closer("close_overdue", config.resume_pause,
+                          [&] { close_overdue_runs(*store, runs, config.run_complete_time_max); });
     const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
     listener.run(network_threads);
     blobs->stop();  // a sweep that runs is broken off

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "server/app/log.hpp"
@@ -25,6 +26,11 @@ constexpr timespec look_every{0, 50'000'000};
 void block_stop_signals() {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+void abandon() {
+  log(LogLevel::warning, "stop_abandoned", {{"detail", "something did not end in time; nothing acknowledged is lost"}});
+  std::_Exit(0);
 }
 
 Stopper::Stopper(StopSteps steps) : steps_(std::move(steps)), thread_([this] { watch(); }) {}

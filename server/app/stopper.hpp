@@ -12,6 +12,11 @@ namespace traceweir::app {
 /// made.
 void block_stop_signals();
 
+/// How long the steps below may take beyond what requests are given before something counts as hanging.
+inline constexpr std::chrono::milliseconds abandon_time{4'500};
+/// Ends the process at once: something hangs, and nothing acknowledged is lost.
+[[noreturn]] void abandon();
+
 /// What is done, step by step, when the service is told to end. Each step is called once at most.
 struct StopSteps {
   std::function<void()> stop;     ///< at the first signal: take nothing new, finish what runs

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "server/hash/sha256.hpp"
@@ -20,19 +19,11 @@ namespace {
 
 /// Failures that the caller's file caused: they are the run's result. All others leave the run unfinished.
 bool is_result(ErrorCode code) {
-  constexpr ErrorCode results[] = {ErrorCode::usage,
-                                   ErrorCode::bad_query,
-                                   ErrorCode::bad_body,
-                                   ErrorCode::bad_policy,
-                                   ErrorCode::empty_upload,
-                                   ErrorCode::unknown_format,
-                                   ErrorCode::not_a_trace,
-                                   ErrorCode::unsupported_format,
-                                   ErrorCode::malformed_trace,
-                                   ErrorCode::trace_too_large,
-                                   ErrorCode::analysis_timeout,
-                                   ErrorCode::analysis_failed,
-                                   ErrorCode::not_yet_available};
+  constexpr ErrorCode results[] = {
+      ErrorCode::usage,           ErrorCode::bad_query,          ErrorCode::bad_body,
+      ErrorCode::bad_policy,      ErrorCode::empty_upload,       ErrorCode::unknown_format,
+      ErrorCode::not_a_trace,     ErrorCode::unsupported_format, ErrorCode::malformed_trace,
+      ErrorCode::trace_too_large, ErrorCode::analysis_timeout,   ErrorCode::analysis_failed};
   return std::find(std::begin(results), std::end(results), code) != std::end(results);
 }
 
@@ -232,8 +223,8 @@ Result<store::UploadResult> ranks_in(const Stages& stages, const store::Project&
   LocalFiles local;
   TRACEWEIR_TRY_VOID(add(local, stages, upload));
   TRACEWEIR_TRY(report, report_of(stages, local.files, reading_of(run.head, chosen.policy), early));
-  return store::UploadResult{run.head.id, upload.rank, upload.sha256,    std::ssize(report.ranks),
-                             "",          "",          stated_in(report)};
+  return store::UploadResult{run.head.id, upload.rank, upload.sha256,     std::ssize(report.ranks),
+                             "",          "",          stated_in(report), ""};
 }
 
 store::RunResult rejected(const Error& error) {
@@ -242,6 +233,13 @@ store::RunResult rejected(const Error& error) {
   result.error_code = word(error.code);
   result.error_message = error.message;
   return result;
+}
+
+/// Records what an upload holds.
+Result<void> settle(const Stages& stages, const store::Job& job, store::UploadResult result) {
+  result.holder = job.holder;
+  const auto status = stages.store.settle_upload(result);
+  return status ? Result<void>{} : tl::unexpected(status.error());
 }
 
 /// Records a result, and counts it once it is recorded.
@@ -253,16 +251,15 @@ Result<void> finish(const Stages& stages, const store::RunResult& result) {
 
 }  // namespace
 
-Result<store::RunStatus> upload_pipeline(const Stages& stages, const std::string& project_name,
-                                         const std::string& run_id, std::int64_t rank, EarlyReport* early) {
-  TRACEWEIR_TRY(project, stages.store.project(project_name));
-  TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
+Result<void> upload_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early) {
+  TRACEWEIR_TRY(project, stages.store.project(job.project));
+  TRACEWEIR_TRY(run, stages.store.run(job.project, job.run));
   if (!project || !run) return fail(ErrorCode::not_found, "the run is gone");
-  const store::Upload* upload = received_upload(*run, rank);
-  if (upload == nullptr) return run->status;
+  const store::Upload* upload = received_upload(*run, *job.rank);
+  if (upload == nullptr) return fail(ErrorCode::conflict, "the upload was looked at already");
   const auto ranks = ranks_in(stages, *project, *run, *upload, early);
   if (!ranks && !is_result(ranks.error().code)) return tl::unexpected(ranks.error());
-  return stages.store.settle_upload(ranks ? *ranks : rejected(*run, *upload, ranks.error()));
+  return settle(stages, job, ranks ? *ranks : rejected(*run, *upload, ranks.error()));
 }
 
 Result<analysis::AnalysisOptions> reading_for(const store::Project& project, const store::RunHead& head) {
@@ -270,15 +267,15 @@ Result<analysis::AnalysisOptions> reading_for(const store::Project& project, con
   return reading_of(head, chosen.policy);
 }
 
-Result<void> run_pipeline(const Stages& stages, const std::string& project_name, const std::string& run_id,
-                          EarlyReport* early) {
-  TRACEWEIR_TRY(project, stages.store.project(project_name));
-  TRACEWEIR_TRY(run, stages.store.run(project_name, run_id));
+Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early) {
+  TRACEWEIR_TRY(project, stages.store.project(job.project));
+  TRACEWEIR_TRY(run, stages.store.run(job.project, job.run));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
   auto walked = walk(stages, *project, *run, early);
   if (!walked && !is_result(walked.error().code)) return tl::unexpected(std::move(walked).error());
   if (!walked) walked = Walked{rejected(walked.error()), {}, {}};
-  walked->result.run = run_id;
+  walked->result.run = job.run;
+  walked->result.holder = job.holder;
   walked->result.finished_at = stages.now();
   TRACEWEIR_TRY_VOID(finish(stages, walked->result));
   settle_series(stages, *project, run->head, *walked);
@@ -290,104 +287,17 @@ Result<void> run_pipeline(const Stages& stages, const std::string& project_name,
   return {};
 }
 
-std::string RunQueue::Job::name() const { return rank ? fmt::format("{} rank {}", run, *rank) : run; }
-
-RunQueue::RunQueue(Stages stages, Workers& workers, OnError on_error)
-    : stages_(std::move(stages)), workers_(workers), on_error_(std::move(on_error)) {}
-
-std::shared_ptr<Completion> RunQueue::submit(const std::string& project, const std::string& run,
-                                             std::shared_ptr<EarlyReport> early) {
-  return put({project, run, std::nullopt, std::move(early)});
-}
-
-std::shared_ptr<Completion> RunQueue::submit_upload(const std::string& project, const std::string& run,
-                                                    std::int64_t rank, std::shared_ptr<EarlyReport> early) {
-  return put({project, run, rank, std::move(early)});
-}
-
-std::shared_ptr<EarlyReport> RunQueue::begin_early(const std::filesystem::path& file,
-                                                   const analysis::AnalysisOptions& reading) {
-  auto feed = analysis::Feed::open(file);
-  if (!feed) return nullptr;
-  const auto promise = std::make_shared<std::promise<Result<report::Report>>>();
-  const auto early = std::make_shared<EarlyReport>(*feed, reading, promise->get_future());
-  const bool taken = workers_.submit_if_idle([this, feed = *feed, reading, promise] {
-    try {
-      promise->set_value(stages_.analysis.report_of(*feed, reading));
-    } catch (const std::exception& error) {
-      promise->set_value(fail(ErrorCode::internal, error.what()));
-    }
-  });
-  return taken ? early : nullptr;
-}
-
-boost::asio::awaitable<Result<report::Report>> RunQueue::look_at(const analysis::InputFile& file,
-                                                                 const analysis::AnalysisOptions& reading) {
-  auto reading_it = [this, &file, &reading] { return stages_.analysis.report_of(std::span(&file, 1), reading); };
-  co_return co_await workers_.run(reading_it);
-}
-
-std::shared_ptr<Completion> RunQueue::put(Job job) {
-  const std::lock_guard lock(mutex_);
-  if (const auto it = on_their_way_.find(job.name()); it != on_their_way_.end()) return it->second;
-  const auto completion = std::make_shared<Completion>();
-  on_their_way_.emplace(job.name(), completion);
-  workers_.submit([this, job = std::move(job)] { take(job); });
-  return completion;
-}
-
-/// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
-void RunQueue::settle(const Job& job, const Error& error) {
-  on_error_(job.name(), error);
-  stages_.meters.run_error(word(error.code));
-  if (error.code == ErrorCode::queue_full || error.code == ErrorCode::store_unavailable) return;
-  const bool hopeless = error.code == ErrorCode::internal || error.code == ErrorCode::not_found;
-  {
-    const std::lock_guard lock(mutex_);
-    if (++failures_[job.name()] < tries_max && !hopeless) return;
-    failures_.erase(job.name());
-  }
-  if (const auto done = give_up(job, error); !done) on_error_(job.name(), done.error());
-}
-
-/// Writes that the run, or the upload, is rejected for want of a service that can read it.
-Result<void> RunQueue::give_up(const Job& job, const Error& error) {
+Result<void> reject(const Stages& stages, const store::Job& job, const Error& error) {
   if (!job.rank) {
     store::RunResult result = rejected(error);
     result.run = job.run;
-    result.finished_at = stages_.now();
-    return finish(stages_, result);
+    result.holder = job.holder;
+    result.finished_at = stages.now();
+    return finish(stages, result);
   }
-  TRACEWEIR_TRY(run, stages_.store.run(job.project, job.run));
+  TRACEWEIR_TRY(run, stages.store.run(job.project, job.run));
   const store::Upload* upload = run ? received_upload(*run, *job.rank) : nullptr;
-  if (upload == nullptr) return {};
-  TRACEWEIR_TRY(status, stages_.store.settle_upload(rejected(*run, *upload, error)));
-  if (status == store::RunStatus::analysing) submit(job.project, job.run);
-  return {};
-}
-
-Result<void> RunQueue::walk(const Job& job) {
-  if (!job.rank) return run_pipeline(stages_, job.project, job.run, job.early.get());
-  TRACEWEIR_TRY(status, upload_pipeline(stages_, job.project, job.run, *job.rank, job.early.get()));
-  if (status == store::RunStatus::analysing) submit(job.project, job.run);
-  return {};
-}
-
-void RunQueue::take(const Job& job) {
-  const auto begun = std::chrono::steady_clock::now();
-  try {
-    if (const auto done = walk(job); !done) settle(job, done.error());
-  } catch (const std::exception& error) {
-    settle(job, Error{ErrorCode::internal, error.what()});
-  }
-  if (!job.rank) stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
-  std::shared_ptr<Completion> completion;
-  {
-    const std::lock_guard lock(mutex_);
-    completion = std::move(on_their_way_.at(job.name()));
-    on_their_way_.erase(job.name());
-  }
-  completion->finish();
+  return upload == nullptr ? Result<void>{} : settle(stages, job, rejected(*run, *upload, error));
 }
 
 }  // namespace traceweir::pipeline

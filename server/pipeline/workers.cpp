@@ -24,13 +24,14 @@ Result<void> Workers::check_room() const {
   return {};
 }
 
-void Workers::submit(std::function<void()> work) {
-  if (stopped_) return;
+Workers::Taken Workers::submit(std::function<void()> work) {
+  if (stopped_) return Taken::no;
   ++depth_;
   boost::asio::post(pool_, [this, work = std::move(work)] {
     work();
     leave();
   });
+  return Taken::yes;
 }
 
 bool Workers::submit_if_idle(std::function<void()> work) {

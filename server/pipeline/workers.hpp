@@ -51,15 +51,19 @@ class Workers {
         start, boost::asio::use_awaitable, std::move(work));
   }
 
+  enum class Taken { yes, no };
   /// Runs `work` on a worker without waiting for it. It is taken however many wait: for work that was accepted already.
-  /// Ask check_room() before accepting. After stop() it is dropped.
-  void submit(std::function<void()> work);
+  /// After stop() it is not.
+  Taken submit(std::function<void()> work);
 
   /// Runs `work` if a thread has nothing to do; it counts for no limit of the queue. Says whether it is taken.
   bool submit_if_idle(std::function<void()> work);
 
   /// Whether one more job would be taken now. Errors: queue_full, naming the limit.
   [[nodiscard]] Result<void> check_room() const;
+
+  /// Whether a thread has nothing to do.
+  [[nodiscard]] bool is_idle() const { return !stopped_ && extra_ + depth_ < threads_; }
 
   /// Jobs that wait or run now, and how many may.
   [[nodiscard]] std::size_t depth() const { return depth_; }

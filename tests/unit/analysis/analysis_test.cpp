@@ -187,7 +187,7 @@ TEST_CASE("analysis: how a child can end") {
        ErrorCode::analysis_failed, "exit code 7"},
       {"a crash", "kill -SEGV $$", ErrorCode::analysis_failed, "crashed (SIGSEGV)"},
       {"an abort", "kill -ABRT $$", ErrorCode::analysis_failed, "crashed (SIGABRT)"},
-      {"the kernel's killer", "kill -KILL $$", ErrorCode::analysis_failed, "want of memory"},
+      {"the kernel's killer", "kill -KILL $$", ErrorCode::analysis_interrupted, "want of memory"},
       {"the CPU limit's signal", "kill -XCPU $$", ErrorCode::analysis_timeout, "analysis_time_max = 20000 ms"},
       {"no memory", "echo \"terminate called: what(): std::bad_alloc\" >&2; kill -ABRT $$", ErrorCode::analysis_failed,
        "ran out of memory"},

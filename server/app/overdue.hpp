@@ -1,0 +1,17 @@
+// For: runs that wait for ranks longer than they may. Not for: runs that wait for their analysis: the queue has them.
+#pragma once
+
+#include <chrono>
+
+#include "analyzer/core/error.hpp"
+#include "server/pipeline/run_queue.hpp"
+#include "server/store/store.hpp"
+
+namespace traceweir::app {
+
+/// Closes runs whose first upload came more than `run_complete_max` before `now`. Several processes may do so at once.
+/// Errors: what the store says.
+Result<void> close_overdue(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max,
+                           store::Timestamp now);
+
+}  // namespace traceweir::app

@@ -1,0 +1,255 @@
+#include "server/pipeline/run_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace traceweir::pipeline {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often an idle process looks for jobs, and for the end of those that somebody waits for, where no bell rings.
+constexpr milliseconds idle_pause{1000}, watch_pause{300};
+/// Before a job is tried again that met a store that was away.
+constexpr milliseconds away_pause{500};
+
+/// Errors that are no fault of the upload and go by themselves: they count for nothing.
+bool is_passing(ErrorCode code) { return code == ErrorCode::queue_full || code == ErrorCode::store_unavailable; }
+
+/// What trying again cannot help.
+bool is_hopeless(ErrorCode code) { return code == ErrorCode::internal || code == ErrorCode::not_found; }
+
+/// What is written where the analysis was ended from outside each time: the reason, and that nothing is lost.
+Error final_error(const Error& error) {
+  if (error.code != ErrorCode::analysis_interrupted) return error;
+  return {ErrorCode::analysis_failed,
+          fmt::format("given up after {} tries, and kept for the administrator: {}", tries_max, error.message)};
+}
+
+Error poison() {
+  return {ErrorCode::analysis_failed,
+          fmt::format("given up, and kept for the administrator: {} workers ended while they analysed it", tries_max)};
+}
+
+}  // namespace
+
+RunQueue::RunQueue(Stages stages, Workers& workers, QueueSettings settings, OnError on_error)
+    : stages_(std::move(stages)),
+      workers_(workers),
+      settings_(std::move(settings)),
+      on_error_(std::move(on_error)),
+      claims_(stages_.store, settings_.process, settings_.lease) {}
+
+RunQueue::~RunQueue() { stop(); }
+
+void RunQueue::start() {
+  takes_ = true;
+  bell_ = stages_.store.bell([this] {
+    const std::lock_guard lock(mutex_);
+    poked_ = true;
+    changed_.notify_all();
+  });
+  thread_ = std::thread([this] { go_round(); });
+}
+
+void RunQueue::take_no_more() {
+  const std::lock_guard lock(mutex_);
+  takes_ = false;
+}
+
+void RunQueue::wake_all() { watchers_.finish_all_but({}); }
+
+void RunQueue::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<std::size_t> RunQueue::depth() const {
+  TRACEWEIR_TRY(jobs, stages_.store.jobs());
+  return jobs.size();
+}
+
+Result<void> RunQueue::check_room() const {
+  TRACEWEIR_TRY(waiting, depth());
+  if (waiting < settings_.depth_max) return workers_.check_room();
+  return fail(ErrorCode::queue_full, fmt::format("{} uploads are waiting for their analysis or being analysed; try "
+                                                 "again in a moment",
+                                                 waiting));
+}
+
+// From here on: what comes in.
+
+std::shared_ptr<EarlyReport> RunQueue::begin_early(const std::filesystem::path& file,
+                                                   const analysis::AnalysisOptions& reading) {
+  if (settings_.analyses == QueueSettings::Analyses::elsewhere) return nullptr;
+  auto feed = analysis::Feed::open(file);
+  if (!feed) return nullptr;
+  const auto promise = std::make_shared<std::promise<Result<report::Report>>>();
+  const auto early = std::make_shared<EarlyReport>(*feed, reading, promise->get_future());
+  const bool taken = workers_.submit_if_idle([this, feed = *feed, reading, promise] {
+    try {
+      promise->set_value(stages_.analysis.report_of(*feed, reading));
+    } catch (const std::exception& error) {
+      promise->set_value(fail(ErrorCode::internal, error.what()));
+    }
+  });
+  return taken ? early : nullptr;
+}
+
+store::Claim RunQueue::claim_for(const std::shared_ptr<EarlyReport>& early) {
+  return early == nullptr ? store::Claim{} : claims_.next();
+}
+
+void RunQueue::take(store::Job job, std::shared_ptr<EarlyReport> early) { submit(std::move(job), std::move(early)); }
+
+void RunQueue::give_back(const store::Claim& claim) {
+  if (!claim.holder.empty()) claims_.release({claim.holder});
+}
+
+void RunQueue::poke() {
+  {
+    const std::lock_guard lock(mutex_);
+    poked_ = true;
+    changed_.notify_all();
+  }
+  if (bell_) bell_->ring();
+}
+
+std::shared_ptr<Completion> RunQueue::watch(const std::string& run, std::optional<std::int64_t> rank) {
+  auto completion = watchers_.watch(name_of(run, rank));
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return completion;
+}
+
+boost::asio::awaitable<Result<report::Report>> RunQueue::look_at(const analysis::InputFile& file,
+                                                                 const analysis::AnalysisOptions& reading) {
+  auto reading_it = [this, &file, &reading] { return stages_.analysis.report_of(std::span(&file, 1), reading); };
+  co_return co_await workers_.run(reading_it);
+}
+
+// From here on: the thread that takes jobs, renews claims and looks after those who wait.
+
+void RunQueue::go_round() {
+  for (;;) {
+    try {
+      look();
+    } catch (const std::exception& error) {
+      on_error_("", Error{ErrorCode::internal, error.what()});
+    }
+    wait();
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+  }
+}
+
+void RunQueue::look() {
+  Result<void> done;
+  if (const auto lost = claims_.look(); !lost)
+    done = tl::unexpected(lost.error());
+  else
+    for (std::size_t i = 0; i < lost->size(); ++i) stages_.meters.run_error("claim_lost");
+  if (done) done = claim();
+  if (done && watchers_.any()) {
+    const auto jobs = stages_.store.jobs();
+    if (!jobs)
+      done = tl::unexpected(jobs.error());
+    else if (std::ssize(*jobs) < store::listed_jobs_max)
+      watchers_.finish_all_but(*jobs);
+  }
+  const bool was_away = std::exchange(away_, !done);
+  if (!done && !was_away) on_error_("", done.error());
+}
+
+bool RunQueue::may_claim() {
+  const std::lock_guard lock(mutex_);
+  return (takes_ || watchers_.any()) && !ended_ && settings_.analyses == QueueSettings::Analyses::here &&
+         workers_.is_idle();
+}
+
+/// Takes as many jobs as there are idle workers.
+Result<void> RunQueue::claim() {
+  while (may_claim()) {
+    const store::Claim wanted = claims_.next();
+    auto job = stages_.store.claim_job(wanted);
+    if (!job) {
+      give_back(wanted);  // it may have been made: an answer got lost
+      return tl::unexpected(std::move(job).error());
+    }
+    if (!*job) return claims_.drop(wanted.holder), Result<void>{};
+    submit(**std::move(job), nullptr);
+  }
+  return {};
+}
+
+void RunQueue::wait() {
+  const auto begun = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!poked_ && !ended_) {
+    const milliseconds usual = std::min(idle_pause, claims_.beat());
+    const auto end = begun + (watchers_.any() ? std::min(usual, watch_pause) : usual);
+    if (std::chrono::steady_clock::now() >= end) break;
+    changed_.wait_until(lock, end);
+  }
+  poked_ = false;
+}
+
+// From here on: doing a job, on a worker.
+
+void RunQueue::submit(store::Job job, std::shared_ptr<EarlyReport> early) {
+  const std::string holder = job.holder;
+  const auto doing = [this, job = std::move(job), early = std::move(early)] { work(job, early.get()); };
+  if (workers_.submit(doing) == Workers::Taken::no) claims_.release({holder});
+}
+
+void RunQueue::work(const store::Job& job, EarlyReport* early) {
+  const auto begun = std::chrono::steady_clock::now();
+  Next next = Next::done;
+  try {
+    if (const auto done = walk(job, early); !done) next = settle(job, done.error());
+  } catch (const std::exception& error) {
+    next = settle(job, Error{ErrorCode::internal, error.what()});
+  }
+  claims_.drop(job.holder);
+  if (!job.rank) stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
+  if (next == Next::done) watchers_.finish(name_of(job.run, job.rank));
+  poke();
+}
+
+Result<void> RunQueue::walk(const store::Job& job, EarlyReport* early) {
+  if (job.attempts > tries_max) return give_up(job, poison());
+  if (!job.rank) return run_pipeline(stages_, job, early);
+  return upload_pipeline(stages_, job, early);
+}
+
+/// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
+RunQueue::Next RunQueue::settle(const store::Job& job, const Error& error) {
+  const std::string name = name_of(job.run, job.rank);
+  on_error_(name, error);
+  stages_.meters.run_error(word(error.code));
+  if (error.code == ErrorCode::conflict) return Next::again;  // another one has the job, or it is done
+  using Attempt = store::Release::Attempt;
+  if (is_passing(error.code)) {
+    const bool stopping = error.code == ErrorCode::queue_full;
+    claims_.release({job.holder, Attempt::uncounted, stopping ? milliseconds{0} : away_pause});
+    return Next::done;
+  }
+  if (is_hopeless(error.code) || job.attempts >= tries_max) {
+    const auto given_up = give_up(job, final_error(error));
+    if (given_up) return Next::done;
+    on_error_(name, given_up.error());
+  }
+  claims_.release({job.holder, Attempt::failed, settings_.retry_pause});
+  return Next::again;
+}
+
+/// Writes that the run, or the upload, is rejected for want of a service that can read it.
+Result<void> RunQueue::give_up(const store::Job& job, const Error& error) { return reject(stages_, job, error); }
+
+}  // namespace traceweir::pipeline

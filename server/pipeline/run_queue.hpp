@@ -1,0 +1,115 @@
+// For: taking jobs from the store's queue and doing them, here and in as many other processes as work on the store; and
+// waiting for jobs, wherever they are done. Not for: the stages of an analysis (run_pipeline.hpp).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "analyzer/core/error.hpp"
+#include "server/pipeline/claims.hpp"
+#include "server/pipeline/completion.hpp"
+#include "server/pipeline/early_report.hpp"
+#include "server/pipeline/run_pipeline.hpp"
+#include "server/pipeline/watchers.hpp"
+#include "server/pipeline/workers.hpp"
+
+namespace traceweir::pipeline {
+
+/// How often a job is tried where its upload is not at fault: then its run is rejected with the reason. So often, too,
+/// may a worker end while it holds the job: whatever is in the upload, it ends no fourth.
+inline constexpr int tries_max = 3;
+
+struct QueueSettings {
+  std::string process{};                    ///< what no other process on the store calls itself
+  std::chrono::milliseconds lease{};        ///< of a claim, after which a process counts as dead
+  std::chrono::milliseconds retry_pause{};  ///< after a try that failed for the service's own reasons
+  std::size_t depth_max = 0;                ///< jobs of all processes; one more upload is refused
+  enum class Analyses { here, elsewhere } analyses = Analyses::here;
+};
+
+/// Thread: share freely.
+class RunQueue {
+ public:
+  /// `run` is empty where the queue itself cannot be reached: that is told once each time.
+  using OnError = std::function<void(const std::string& run, const Error& error)>;
+
+  RunQueue(Stages stages, Workers& workers, QueueSettings settings, OnError on_error);
+  RunQueue(const RunQueue&) = delete;
+  RunQueue& operator=(const RunQueue&) = delete;
+  ~RunQueue();
+
+  /// From now on jobs are taken, and claims renewed. Once.
+  void start();
+  /// No further job is taken, unless somebody waits here; those that are being done go on.
+  void take_no_more();
+  /// Wakes everybody who waits for a job, done or not.
+  void wake_all();
+  /// Ends for good. Call it when the workers have stopped: what they held is given back by then.
+  void stop();
+
+  /// Whether one more upload would be taken now, so that it can be refused before it is sent. Blocks.
+  /// Errors: queue_full, and what the store says.
+  [[nodiscard]] Result<void> check_room() const;
+  /// Jobs of all processes that wait or are being done, and how many may. Blocks. Errors: what the store says.
+  [[nodiscard]] Result<std::size_t> depth() const;
+  [[nodiscard]] std::size_t depth_max() const { return settings_.depth_max; }
+
+  /// Begins to analyse an upload that is being written to `file`. Nothing: no worker is idle, or it cannot be done; the
+  /// upload is analysed when it is there.
+  std::shared_ptr<EarlyReport> begin_early(const std::filesystem::path& file, const analysis::AnalysisOptions& reading);
+  /// What an upload's job is recorded with: a claim of this process where its report is being made here, else none.
+  store::Claim claim_for(const std::shared_ptr<EarlyReport>& early);
+  /// A job was recorded in this claim: it is done here, with that report.
+  void take(store::Job job, std::shared_ptr<EarlyReport> early);
+  /// The claim came to nothing, or nobody knows. Blocks.
+  void give_back(const store::Claim& claim);
+  /// Jobs were recorded that are in no claim: whoever is idle takes them, here or elsewhere.
+  void poke();
+
+  /// Done when the run, or with a rank this upload of it, waits for its analysis no more.
+  std::shared_ptr<Completion> watch(const std::string& run, std::optional<std::int64_t> rank = std::nullopt);
+
+  /// Reads a file that is of no run, on a worker as a run's would be; nothing is recorded, and the file stays the
+  /// caller's. `file` and `reading` must live until it is done.
+  /// Errors: queue_full, and those of Analysis::report_of.
+  boost::asio::awaitable<Result<report::Report>> look_at(const analysis::InputFile& file,
+                                                         const analysis::AnalysisOptions& reading);
+
+ private:
+  enum class Next { done, again };
+
+  void go_round();
+  void look();
+  Result<void> claim();
+  bool may_claim();
+  void wait();
+  void submit(store::Job job, std::shared_ptr<EarlyReport> early);
+  void work(const store::Job& job, EarlyReport* early);
+  Result<void> walk(const store::Job& job, EarlyReport* early);
+  Next settle(const store::Job& job, const Error& error);
+  Result<void> give_up(const store::Job& job, const Error& error);
+
+  Stages stages_;
+  Workers& workers_;
+  QueueSettings settings_;
+  OnError on_error_;
+  Claims claims_;
+  Watchers watchers_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool poked_ = false, takes_ = false, ended_ = false;
+  bool away_ = false;  ///< the store, at the last look
+  std::unique_ptr<store::Bell> bell_;
+  std::thread thread_;
+};
+
+}  // namespace traceweir::pipeline
