@@ -11,8 +11,11 @@ tl::unexpected<Error> not_let_in() {
   return fail(ErrorCode::unauthorized, "a valid token is needed: Authorization: Bearer twr_…");
 }
 
-bool is_live(const store::Token& token, store::Timestamp now) {
-  return !token.revoked_at && (!token.expires_at || now < *token.expires_at);
+/// Tokens of minutes need no such time. That it was not written must not keep anybody out.
+void note_use(const store::Token& token, Services& services) {
+  const store::Timestamp now = services.now();
+  if (!token.binding.empty() || (token.last_used_at && now - *token.last_used_at < store::token_use_grain)) return;
+  static_cast<void>(services.store.note_token_use(token.id, now));
 }
 
 struct RightRow {
@@ -39,6 +42,8 @@ Result<std::optional<store::Token>> authenticate(const http::Request& request, S
   if (!token) return not_let_in();
   TRACEWEIR_TRY(stored, services.store.token(token->id));
   if (!stored || !secret_matches(*token, *stored) || !is_live(*stored, services.now())) return not_let_in();
+  if (request.admission != nullptr) request.admission->valid_token = true;
+  note_use(*stored, services);
   return stored;
 }
 
@@ -47,7 +52,7 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
   TRACEWEIR_TRY(token, authenticate(request, services));
   TRACEWEIR_TRY(project, services.store.project(name));
   const bool open_to_all = right == Right::read && project && project->read_access == store::ReadAccess::everyone;
-  if (open_to_all) return Caller{token ? token->id : "", *project};
+  if (open_to_all) return Caller{token ? token->id : "", *project, token ? token->binding : ""};
   if (!token) return not_let_in();
   if (!token->project.empty() && token->project != name)
     return fail(ErrorCode::forbidden, "this token belongs to another project");
@@ -55,7 +60,7 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
   if (!project)
     return fail(ErrorCode::not_found,
                 fmt::format("there is no project '{}'; `traceweird token create --project {}` makes it", name, name));
-  return Caller{token->id, *project};
+  return Caller{token->id, *project, token->binding};
 }
 
 Result<store::Token> authorize_admin(const http::Request& request, Services& services) {
@@ -64,6 +69,19 @@ Result<store::Token> authorize_admin(const http::Request& request, Services& ser
   if (!token->scopes.admin || !token->project.empty())
     return fail(ErrorCode::forbidden, "this needs an administrator's token of the whole service");
   return *token;
+}
+
+Result<store::Token> authorize_token_admin(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(token, authenticate(request, services));
+  if (!token) return not_let_in();
+  TRACEWEIR_TRY_VOID(check_scope(*token, Right::admin));
+  return *token;
+}
+
+Result<void> admits_token_admin(const http::Request& request, Services& services) {
+  TRACEWEIR_TRY(token, authorize_token_admin(request, services));
+  static_cast<void>(token);
+  return {};
 }
 
 Result<store::Token> authorize_member(const http::Request& request, Services& services) {

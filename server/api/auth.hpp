@@ -16,6 +16,7 @@ enum class Right { upload, read, admin };
 struct Caller {
   std::string token;
   store::Project project;
+  std::string binding{};  ///< of the token: the CI job that it was issued to; empty: none
 };
 
 /// Lets the caller in to the project that the path names (`{project}`).
@@ -28,6 +29,10 @@ Result<Caller> authorize(const http::Request& request, Services& services, Right
 /// Lets an administrator of the whole service in.
 /// Errors: unauthorized, forbidden, store_unavailable.
 Result<store::Token> authorize_admin(const http::Request& request, Services& services);
+
+/// Lets in who may administer tokens: of the whole service, or with a project's token those of that project.
+/// Errors: unauthorized, forbidden, store_unavailable.
+Result<store::Token> authorize_token_admin(const http::Request& request, Services& services);
 
 /// Who asks: the stored token; nothing where none was sent.
 /// Errors: unauthorized (a token that is not valid), store_unavailable.
@@ -45,5 +50,9 @@ Result<void> admits(const http::Request& request, Services& services) {
   static_cast<void>(caller);
   return {};
 }
+
+/// The same as authorize_token_admin, for handlers that only need to know that the caller may.
+/// Errors: those of authorize_token_admin().
+Result<void> admits_token_admin(const http::Request& request, Services& services);
 
 }  // namespace traceweir::api

@@ -69,6 +69,18 @@ Result<http::Response> put_project(const http::Request& request, const std::stri
 /// Errors: those of authorize().
 Result<http::Response> get_audit(const http::Request& request, Services& services);
 
+// tokens
+/// Errors: those of authorize_token_admin().
+Result<http::Response> get_tokens(const http::Request& request, Services& services);
+/// Errors: bad_body, not_found (no such project), forbidden (another project than the caller's), and those of
+///         authorize_token_admin().
+Result<http::Response> post_token(const http::Request& request, const std::string& body, Services& services);
+/// Errors: not_found, and those of authorize_token_admin().
+Result<http::Response> delete_token(const http::Request& request, Services& services);
+/// Errors: not_found, bad_body, conflict (it is not valid any more), and those of authorize_token_admin().
+Result<http::Response> post_rotation(const http::Request& request, const std::string& body, Services& services);
+boost::asio::awaitable<http::Response> post_oidc_token(http::Request& request, Services& services);
+
 // analyze
 boost::asio::awaitable<http::Response> post_analyze(http::Request& request, Services& services);
 

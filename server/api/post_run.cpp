@@ -7,6 +7,7 @@
 
 #include "server/api/arrival.hpp"
 #include "server/api/auth.hpp"
+#include "server/api/binding.hpp"
 #include "server/api/handlers.hpp"
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
@@ -29,6 +30,7 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   if (request.header("content-type").value_or("").starts_with("multipart/"))
     return fail(ErrorCode::bad_body, "this is a form upload; send the file itself: curl --data-binary @FILE");
   TRACEWEIR_TRY(query, upload_query(request, services.limits));
+  TRACEWEIR_TRY_VOID(check_binding(caller.binding, query.head));
   TRACEWEIR_TRY_VOID(services.runs.check_room());
   TRACEWEIR_TRY(file, services.spool.create(request.body->announced_bytes()));
   query.head.project = caller.project.name;

@@ -15,6 +15,8 @@ wire::Json json_of(const store::Project& project) {
           {"mode", store::word(project.mode)},
           {"policy_source", store::word(project.policy_source)},
           {"read_access", store::word(project.read_access)},
+          {"trusted_jobs", project.trusted_jobs.empty() ? wire::Json::array()
+                                                        : wire::parse_json(project.trusted_jobs).value_or(nullptr)},
           {"created_at", wire::to_rfc3339(project.created_at)}};
 }
 
@@ -31,15 +33,31 @@ void set_word(wire::ObjectReader& in, std::string_view key, std::optional<Value>
     in.refuse(key, "unknown word");
 }
 
-Result<store::Project> changed(store::Project project, const std::string& body) {
+/// Whose CI jobs may get a token. An issuer that this service does not ask would be a typo or a trap.
+/// Errors: bad_body.
+Result<std::string> trusted_jobs_in(const wire::Json& list, const Services& services) {
+  TRACEWEIR_TRY(jobs, oidc::trusted_jobs_of(list));
+  for (const oidc::TrustedJob& job : jobs)
+    if (!services.issuers.know(job.issuer))
+      return fail(ErrorCode::bad_body,
+                  "trusted_jobs: issuer: expected one of oidc_github_issuers or oidc_gitlab_issuers of this service");
+  return jobs.empty() ? std::string() : wire::dump(oidc::to_json(jobs));
+}
+
+Result<store::Project> changed(store::Project project, const std::string& body, const Services& services) {
   if (body.empty()) return project;
   TRACEWEIR_TRY(json, wire::parse_json(body));
   wire::ObjectReader in(json);
   set_word(in, "mode", &store::mode_of, project.mode);
   set_word(in, "policy_source", &store::policy_source_of, project.policy_source);
   set_word(in, "read_access", &store::read_access_of, project.read_access);
+  const wire::Json* const jobs = in.child("trusted_jobs");
   in.finish();
   if (in.error()) return tl::unexpected(*in.error());
+  if (jobs != nullptr) {
+    TRACEWEIR_TRY(text, trusted_jobs_in(*jobs, services));
+    project.trusted_jobs = text;
+  }
   return project;
 }
 
@@ -64,7 +82,7 @@ Result<http::Response> get_projects(const http::Request& request, Services& serv
   return http::respond(http::Status::ok, json_type, wire::dump({{"projects", std::move(list)}}));
 }
 
-/// PUT /api/v1/projects/{project}   body: {mode?, policy_source?, read_access?}
+/// PUT /api/v1/projects/{project}   body: {mode?, policy_source?, read_access?, trusted_jobs?}
 /// 200 the project; made where it was missing
 Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services) {
   TRACEWEIR_TRY(admin, authorize_admin(request, services));
@@ -75,7 +93,7 @@ Result<http::Response> put_project(const http::Request& request, const std::stri
   store::Project project = known.value_or(store::Project{});
   project.name = name;
   if (!known) project.created_at = services.now();
-  TRACEWEIR_TRY(next, changed(project, body));
+  TRACEWEIR_TRY(next, changed(project, body, services));
   const store::AuditEntry audit{services.now(), name, admin.id, known ? "project_changed" : "project_created",
                                 wire::dump(json_of(next))};
   TRACEWEIR_TRY_VOID(services.store.put_project(next, audit));

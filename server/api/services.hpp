@@ -14,6 +14,7 @@
 #include "server/http/request.hpp"
 #include "server/http/response.hpp"
 #include "server/meters/meters.hpp"
+#include "server/oidc/issuers.hpp"
 #include "server/pipeline/run_queue.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
@@ -33,15 +34,18 @@ struct ApiLimits {
   std::int64_t ranks_max = 64;  ///< of a run; more would not fit into report::report_bytes_max
   std::int64_t history_points_max = 10'000;
   std::int64_t backtest_runs_max = 10'000;
+  std::chrono::seconds oidc_issued_time_max{900};  ///< life of a token that a CI job gets for its id token
 };
 
 struct Services {
   store::Store& store;
   const spool::Spool& spool;
   spool::BlobStore& blobs;
-  pipeline::Workers& workers;  ///< for short blocking work: SQL, fsync
-  pipeline::RunQueue& runs;    ///< for analyses
-  pipeline::Workers& trials;   ///< for work of seconds that nobody's verdict waits for
+  pipeline::Workers& workers;    ///< for short blocking work: SQL, fsync
+  pipeline::RunQueue& runs;      ///< for analyses
+  pipeline::Workers& trials;     ///< for work of seconds that nobody's verdict waits for
+  pipeline::Workers& exchanges;  ///< for what may wait for an issuer's answer
+  const oidc::Issuers& issuers;
   meters::Meters& meters;
   ApiLimits limits;
   std::function<store::Timestamp()> now;

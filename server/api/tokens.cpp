@@ -104,6 +104,28 @@ Result<bool> keep_first_token(store::Store& store, const TokenText& token, store
   return store.add_first_administrator(description, audit);
 }
 
+bool is_live(const store::Token& token, store::Timestamp now) {
+  return !token.revoked_at && (!token.expires_at || now < *token.expires_at);
+}
+
+Result<std::string> rotate_token(store::Store& store, const std::string& id, const Rotation& rotation) {
+  TRACEWEIR_TRY(old, store.token(id));
+  if (!old) return fail(ErrorCode::not_found, "token: no such token");
+  if (!is_live(*old, rotation.now))
+    return fail(ErrorCode::conflict, "token: it is revoked or has expired: make a new one");
+  if (!old->binding.empty()) return fail(ErrorCode::conflict, "token: it was issued to a CI job and ends by itself");
+  store::Token next = *old;
+  next.created_at = rotation.now;
+  next.last_used_at.reset();
+  if (old->expires_at) next.expires_at = rotation.now + (*old->expires_at - old->created_at);
+  TRACEWEIR_TRY(text, issue_token(store, next, rotation.actor));
+  const store::AuditEntry audit{rotation.now, old->project, rotation.actor, "token_rotated",
+                                fmt::format("token {} ends in {} s; its successor is {}", id, rotation.overlap.count(),
+                                            token_of(text).value_or(TokenText{}).id)};
+  TRACEWEIR_TRY_VOID(store.shorten_token(id, rotation.now + rotation.overlap, audit));
+  return text;
+}
+
 Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {
   TRACEWEIR_TRY(token, new_token());
   const store::AuditEntry audit = described(description, token, actor);

@@ -2,6 +2,7 @@
 // Not for: who may do what (auth.hpp).
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,22 @@ std::string to_text(const store::Scopes& scopes);
 /// Makes a token and stores its hash; the text is returned once and never again.
 /// Errors: what the store says.
 Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor);
+
+/// One token takes the place of another; for `overlap` both are valid.
+struct Rotation {
+  store::Timestamp now{};
+  std::chrono::seconds overlap{};
+  std::string actor;
+};
+inline constexpr std::chrono::seconds overlap_default = std::chrono::hours{24};
+inline constexpr std::chrono::seconds overlap_max = std::chrono::hours{24 * 90};
+
+/// A new token with the project, scopes, note and (from now on) the lifetime of the old one; its text is returned once.
+/// Errors: not_found, conflict (the old one is not valid any more, or was issued to a job), and what the store says.
+Result<std::string> rotate_token(store::Store& store, const std::string& id, const Rotation& rotation);
+
+/// Whether it is valid at `now`.
+bool is_live(const store::Token& token, store::Timestamp now);
 
 /// Stores the hash of a token that was made before as that of the first administrator, where there is none. Whether it
 /// did. Errors: what the store says.

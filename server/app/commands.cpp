@@ -8,10 +8,13 @@
 #include <map>
 #include <string>
 
+#include "analyzer/core/text.hpp"
 #include "analyzer/core/version.hpp"
 #include "command_line/commands.hpp"
+#include "server/api/token_document.hpp"
 #include "server/api/tokens.hpp"
 #include "server/api/upload_query.hpp"
+#include "server/app/access.hpp"
 #include "server/app/analysts.hpp"
 #include "server/app/backup_commands.hpp"
 #include "server/app/blobs.hpp"
@@ -32,7 +35,8 @@ constexpr int exit_world = 3;
 /// Everything that the command line can say.
 struct Arguments {
   ConfigSource source;
-  std::string project, scopes = "upload,read", note, token_id, expires;
+  std::string project, scopes = "upload,read", note, token_id, expires, overlap = "24h";
+  bool json = false;
 };
 
 int say(const Error& error) {
@@ -93,18 +97,32 @@ Result<void> command_token_create(const Arguments& arguments) {
   return {};
 }
 
+std::string seconds_of(store::Timestamp time) {
+  return wire::to_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
+}
+
+std::string state_of(const store::Token& token) {
+  if (token.revoked_at) return "revoked";
+  if (!token.expires_at) return "live";
+  return (api::is_live(token, now()) ? "expires " : "expired ") + seconds_of(*token.expires_at);
+}
+
 Result<void> command_token_list(const Arguments& arguments) {
   TRACEWEIR_TRY(store, open_beside(arguments));
   TRACEWEIR_TRY(tokens, store->tokens());
-  fmt::print("{:<17} {:<20} {:<18} {:<21} {}\n", "id", "project", "scopes", "created", "state");
-  for (const store::Token& token : tokens) {
-    const std::string state = token.revoked_at   ? "revoked"
-                              : token.expires_at ? "expires " + wire::to_rfc3339(*token.expires_at)
-                                                 : "live";
-    const auto created = std::chrono::floor<std::chrono::seconds>(token.created_at);
-    fmt::print("{:<17} {:<20} {:<18} {:<21} {}\n", token.id, token.project.empty() ? "(all)" : token.project,
-               api::to_text(token.scopes), wire::to_rfc3339(created), state);
+  if (arguments.json) {
+    wire::Json list = wire::Json::array();
+    for (const store::Token& token : tokens) list.push_back(api::token_document(token, now()));
+    fmt::print("{}\n", wire::dump({{"tokens", std::move(list)}}));
+    return {};
   }
+  fmt::print("{:<17} {:<20} {:<18} {:<21} {:<21} {:<29} {}\n", "id", "project", "scopes", "created", "last used",
+             "state", "note");
+  for (const store::Token& token : tokens)
+    fmt::print("{:<17} {:<20} {:<18} {:<21} {:<21} {:<29} {}\n", token.id,
+               token.project.empty() ? "(all)" : token.project, api::to_text(token.scopes),
+               seconds_of(token.created_at), token.last_used_at ? seconds_of(*token.last_used_at) : "never",
+               state_of(token), clean_text(token.note));
   return {};
 }
 
@@ -116,6 +134,33 @@ Result<void> command_token_revoke(const Arguments& arguments) {
   return store->revoke_token(arguments.token_id, audit.at, audit);
 }
 
+struct OverlapUnit {
+  char letter;
+  std::chrono::seconds length;
+};
+constexpr OverlapUnit overlap_units[] = {{'s', std::chrono::seconds{1}},
+                                         {'m', std::chrono::minutes{1}},
+                                         {'h', std::chrono::hours{1}},
+                                         {'d', std::chrono::hours{24}}};
+
+/// `24h`, `90m`, `7d`, `0s`. Errors: usage.
+Result<std::chrono::seconds> overlap_of(const std::string& text) {
+  const std::string digits = text.substr(0, text.find_first_not_of("0123456789"));
+  if (!digits.empty() && digits.size() < 8 && digits.size() + 1 == text.size())
+    for (const OverlapUnit& unit : overlap_units)
+      if (unit.letter == text.back() && unit.length * std::stoll(digits) <= api::overlap_max)
+        return unit.length * std::stoll(digits);
+  return fail(ErrorCode::usage, "--overlap: expected a time of at most 90 days, such as 24h, 90m, 7d or 0s");
+}
+
+Result<void> command_token_rotate(const Arguments& arguments) {
+  TRACEWEIR_TRY(overlap, overlap_of(arguments.overlap));
+  TRACEWEIR_TRY(store, open_beside(arguments));
+  TRACEWEIR_TRY(text, api::rotate_token(*store, arguments.token_id, {now(), overlap, "command line"}));
+  fmt::print("{}\n", text);
+  return {};
+}
+
 Result<void> command_config_check(const Arguments& arguments) {
   TRACEWEIR_TRY(config, load_config(arguments.source));
   config.store = config.store_url();  // what is left open is shown as what it comes to
@@ -123,6 +168,7 @@ Result<void> command_config_check(const Arguments& arguments) {
   config.analysis_program = program.string();
   TRACEWEIR_TRY_VOID(webhook_of(config));
   TRACEWEIR_TRY_VOID(check_blobs(config));
+  TRACEWEIR_TRY_VOID(access_of(config));
   for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
   return {};
 }
@@ -182,7 +228,8 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
       ->footer("Example:\n  traceweird --data-dir ./data --listen 127.0.0.1:8080 serve");
   command(app, "worker", "only analyse, beside services on the same PostgreSQL store and blobs", &command_worker)
       ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml worker --analysis-workers 8");
-  CLI::App* token = app.add_subcommand("token", "make, list and revoke tokens (works beside a running service)");
+  CLI::App* token =
+      app.add_subcommand("token", "make, list, rotate and revoke tokens (works beside a running service)");
   token->require_subcommand(1)->fallthrough();
   CLI::App* create =
       command(*token, "create", "make a token; it is printed once, alone on stdout", &command_token_create);
@@ -191,8 +238,15 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
   create->add_option("--expires", arguments.expires, "date or time from which it is no longer valid");
   create->add_option("--note", arguments.note, "for the list");
   create->footer(token_create_footer);
-  command(*token, "list", "all tokens, without their secrets", &command_token_list)
-      ->footer("Example:\n  traceweird --data-dir ./data token list");
+  CLI::App* list = command(*token, "list", "all tokens, without their secrets", &command_token_list);
+  list->add_flag("--json", arguments.json, "as JSON, as GET /api/v1/tokens answers");
+  list->footer("Example:\n  traceweird --data-dir ./data token list");
+  CLI::App* rotate = command(*token, "rotate", "make a token that takes the place of another; printed once, alone",
+                             &command_token_rotate);
+  rotate->add_option("ID", arguments.token_id, "the old token's id, as the list shows it")->required();
+  rotate->add_option("--overlap", arguments.overlap, "how long the old one is still valid: 24h, 90m, 7d, 0s")
+      ->capture_default_str();
+  rotate->footer("Example:\n  traceweird --data-dir ./data token rotate 0123456789abcdef --overlap 7d");
   CLI::App* revoke = command(*token, "revoke", "end a token at once", &command_token_revoke);
   revoke->add_option("ID", arguments.token_id, "the token's id, as the list shows it")->required();
   revoke->footer("Example:\n  traceweird --data-dir ./data token revoke 0123456789abcdef");

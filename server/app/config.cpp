@@ -7,65 +7,14 @@
 #include <cctype>
 #include <charconv>
 
-#include "server/app/config_values.hpp"
-#include "server/notify/poster.hpp"
+#include "server/app/config_makers.hpp"
+#include "server/outbound/address.hpp"
 #include "server/s3/settings.hpp"
 #include "server/store/store.hpp"
 #include "server/store/url.hpp"
 
 namespace traceweir::app {
 namespace {
-
-template <typename Field>
-ConfigKey text_key(std::string_view name, std::string_view help, Field field) {
-  return {name, help,
-          [field](Config& config, std::string_view text) -> Result<void> {
-            field(config) = text;
-            return {};
-          },
-          [field](Config config) { return field(config); }};
-}
-
-template <typename Field>
-ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field) {
-  return {name, help,
-          [=](Config& config, std::string_view text) -> Result<void> {
-            TRACEWEIR_TRY(value, parse_count(text, least, 1'000'000'000));
-            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
-            return {};
-          },
-          [field](Config config) { return fmt::format("{}", field(config)); }};
-}
-
-/// Whether nothing at all is a sensible value of a size or a time.
-enum class Zero { allowed, refused };
-
-template <typename Field>
-ConfigKey bytes_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
-  return {name, help,
-          [=](Config& config, std::string_view text) -> Result<void> {
-            TRACEWEIR_TRY(value, parse_bytes(text));
-            if (value == 0 && zero == Zero::refused) return fail(ErrorCode::bad_config, "at least 1 B was expected");
-            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
-            return {};
-          },
-          [field](Config config) { return show_bytes(field(config)); }};
-}
-
-template <typename Field>
-ConfigKey time_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
-  return {name, help,
-          [=](Config& config, std::string_view text) -> Result<void> {
-            TRACEWEIR_TRY(value, parse_time(text));
-            using Time = std::remove_reference_t<decltype(field(config))>;
-            if (std::chrono::duration_cast<Time>(value) == Time::zero() && zero == Zero::refused)
-              return fail(ErrorCode::bad_config,
-                          fmt::format("at least {} was expected", show_time(std::chrono::milliseconds{Time{1}})));
-            field(config) = std::chrono::duration_cast<Time>(value);
-            return {};
-          },
-          [field](Config config) { return show_time(field(config)); }};
-}
 
 constexpr Word<SandboxNeed> sandbox_words[] = {{SandboxNeed::best_effort, "best_effort"},
                                                {SandboxNeed::required, "required"}};
@@ -112,12 +61,12 @@ ConfigKey store_key() {
 ConfigKey webhook_key() {
   return {"webhook_url", "http:// or https:// URL that is told of failing runs of the baseline branch and of drift",
           [](Config& config, std::string_view text) -> Result<void> {
-            if (!text.empty()) TRACEWEIR_TRY_VOID(notify::address_of(text));
+            if (!text.empty()) TRACEWEIR_TRY_VOID(outbound::address_of(text));
             config.webhook_url = text;
             return {};
           },
           [](const Config& config) {
-            const auto address = notify::address_of(config.webhook_url);
+            const auto address = outbound::address_of(config.webhook_url);
             return address ? address->shown() : std::string();
           }};
 }
@@ -125,7 +74,7 @@ ConfigKey webhook_key() {
 ConfigKey public_url_key() {
   return {"public_url", "where people reach the service, for links in notices; empty: links are paths",
           [](Config& config, std::string_view text) -> Result<void> {
-            if (!text.empty()) TRACEWEIR_TRY_VOID(notify::address_of(text));
+            if (!text.empty()) TRACEWEIR_TRY_VOID(outbound::address_of(text));
             while (text.ends_with('/')) text.remove_suffix(1);
             config.public_url = text;
             return {};
@@ -305,6 +254,9 @@ std::vector<ConfigKey> connection_keys() {
           "body_rate_min", "bytes per second below which a sender is dropped",
           [](Config & c) -> auto& { return c.http.body_rate_min; }),
       time_key(
+          "body_grace", "over which a sender's rate is averaged", [](Config & c) -> auto& { return c.http.body_grace; },
+          Zero::refused),
+      time_key(
           "idle_time_max", "between requests of a connection", [](Config & c) -> auto& { return c.http.idle_time_max; },
           Zero::refused),
       count_key(
@@ -318,6 +270,7 @@ std::vector<ConfigKey> make_keys() {
   for (ConfigKey key : notice_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : analysis_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : connection_keys()) keys.push_back(std::move(key));
+  for (ConfigKey key : access_keys()) keys.push_back(std::move(key));
   return keys;
 }
 
@@ -397,6 +350,8 @@ Result<Config> load_config(const ConfigSource& source) {
   if (config.s3.part_bytes < s3::part_bytes_min)
     return fail(ErrorCode::bad_config, fmt::format("s3_part_bytes: at least {} was expected: S3 refuses smaller parts",
                                                    show_bytes(s3::part_bytes_min)));
+  if (config.tls_certificate.empty() != config.tls_key.empty())
+    return fail(ErrorCode::bad_config, "tls_certificate and tls_key: one is missing: TLS needs both");
   return config;
 }
 

@@ -17,6 +17,7 @@
 #include "server/analysis/analysis.hpp"
 #include "server/api/services.hpp"
 #include "server/http/limits.hpp"
+#include "server/oidc/issuers.hpp"
 #include "server/s3/settings.hpp"
 #include "server/spool/spool.hpp"
 
@@ -45,9 +46,13 @@ struct Config {
   std::chrono::milliseconds webhook_time_max{10'000};  ///< of one try
   std::chrono::milliseconds webhook_pause{1'000};
   std::size_t webhook_queue_max = 256;
-  std::string blobs = "directory";  ///< or s3://bucket/prefix
-  std::string s3_endpoint;          ///< empty: AWS's own of the region
-  s3::Settings s3;                  ///< place, endpoint and credentials follow from the others (blobs.hpp)
+  std::string blobs = "directory";       ///< or s3://bucket/prefix
+  std::string s3_endpoint;               ///< empty: AWS's own of the region
+  s3::Settings s3;                       ///< place, endpoint and credentials follow from the others (blobs.hpp)
+  std::string trusted_proxies;           ///< addresses and networks; empty: nobody's word is taken for who asks
+  std::string tls_certificate, tls_key;  ///< PEM files; empty: plain HTTP
+  std::chrono::milliseconds tls_reload_pause{60'000};
+  oidc::IssuerSettings oidc{{}, {}, oidc::PlainHttp::never, {"", std::chrono::hours{1}}, {}};
 
   http::HttpLimits http;
   spool::SpoolLimits spool;

@@ -53,7 +53,7 @@ notify::Notice notice_of(const pipeline::Notice& notice, const std::string& publ
 
 Result<std::optional<notify::WebhookSettings>> webhook_of(const Config& config) {
   if (config.webhook_url.empty()) return std::optional<notify::WebhookSettings>{};
-  TRACEWEIR_TRY(address, notify::address_of(config.webhook_url));
+  TRACEWEIR_TRY(address, outbound::address_of(config.webhook_url));
   TRACEWEIR_TRY(secret, secret_in(config.webhook_secret_file));
   return std::optional(notify::WebhookSettings{std::move(address), std::move(secret), config.webhook_time_max,
                                                config.webhook_pause, config.webhook_queue_max});

@@ -12,6 +12,7 @@
 #include "server/api/pages.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
+#include "server/app/access.hpp"
 #include "server/app/analysts.hpp"
 #include "server/app/blobs.hpp"
 #include "server/app/build_id.hpp"
@@ -36,6 +37,9 @@ constexpr std::size_t requests_waiting_max = 1024;
 /// A backtest takes a core for seconds: one at a time, and few that wait.
 constexpr unsigned trial_threads = 1;
 constexpr std::size_t trials_waiting_max = 4;
+/// Jobs that exchange their id tokens wait for their issuer at most.
+constexpr unsigned exchange_threads = 2;
+constexpr std::size_t exchanges_waiting_max = 64;
 /// How often files that nobody needs are looked for, and how long an upload may stand still before its half is one.
 constexpr std::chrono::minutes sweep_pause{60};
 constexpr std::chrono::hours stale_after{1};
@@ -64,8 +68,10 @@ std::chrono::seconds left_over_after(const Config& config) {
   return store::is_shared(config.store_url()) ? stale_after : std::chrono::seconds{0};
 }
 
-/// A place that is away now is swept an hour later.
+/// A place that is away now is swept an hour later. Tokens of jobs that have ended are forgotten, too.
 void sweep_again(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
+  if (const auto done = store.remove_issued_tokens(now()); !done)
+    log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
   if (const auto done = sweep(spool, blobs, store); !done)
     log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
 }
@@ -85,6 +91,7 @@ struct EndOfWork {
   pipeline::Workers& analysts;
   pipeline::Workers& workers;
   pipeline::Workers& trials;
+  pipeline::Workers& exchanges;
   /// Ends the analyses, and answers those who wait for them.
   void give_up_waiting() const {
     analysis.stop();
@@ -98,6 +105,7 @@ struct EndOfWork {
     runs.stop();
     workers.stop();
     trials.stop();
+    exchanges.stop();
   }
   ~EndOfWork() { end(); }
 };
@@ -144,6 +152,20 @@ http::Router router_of(api::Services& services) {
   return router;
 }
 
+/// Routes on a listener; every answer is counted and logged. What is given outlives it.
+/// Errors: bad_config (the address or the port).
+Result<http::Listener> open_listener(const Config& config, const Access& access, api::Services& services) {
+  const auto on_answer = [&meters = services.meters](const http::AccessRecord& record) {
+    meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
+    log_access(record);
+  };
+  TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
+  auto listener = http::Listener::open({endpoint.address, endpoint.port, config.http, access.trusted_proxies,
+                                        access.tls.get(), router_of(services), spool::new_uuid, on_answer});
+  if (listener) log_start(config, fmt::format("{}:{}", endpoint.address, listener->port()), services.sandbox);
+  return listener;
+}
+
 }  // namespace
 
 Result<std::filesystem::path> program_of(const Config& config) {
@@ -154,6 +176,8 @@ Result<std::filesystem::path> program_of(const Config& config) {
 }
 
 Result<void> serve(const Config& config) {
+  forbid_core_dumps();
+  TRACEWEIR_TRY(access, access_of(config));
   // 1. What lasts: folders, store, what an earlier life left behind.
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
@@ -173,22 +197,16 @@ Result<void> serve(const Config& config) {
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::Workers workers("requests", store_threads, requests_waiting_max);
   pipeline::Workers trials("backtests", trial_threads, trials_waiting_max);
+  pipeline::Workers exchanges("exchanges of id tokens", exchange_threads, exchanges_waiting_max);
   const std::string build = build_id();
   pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, analysts,
                           queue_settings(config), log_run_error);
-  const EndOfWork end_of_work{runs, *blobs, analysis, analysts, workers, trials};
+  const EndOfWork end_of_work{runs, *blobs, analysis, analysts, workers, trials, exchanges};
 
   // 3. What is seen: routes on a listener.
-  const auto on_answer = [&](const http::AccessRecord& record) {
-    meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
-    log_access(record);
-  };
-  api::Services services{*store, spool,      *blobs, workers,         runs,    trials,
+  api::Services services{*store, spool,      *blobs, workers,         runs,    trials, exchanges, access.issuers,
                          meters, config.api, now,    spool::new_uuid, sandbox, build};
-  TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
-  TRACEWEIR_TRY(listener, http::Listener::open({endpoint.address, endpoint.port, config.http, router_of(services),
-                                                spool::new_uuid, on_answer}));
-  log_start(config, fmt::format("{}:{}", endpoint.address, listener.port()), sandbox);
+  TRACEWEIR_TRY(listener, open_listener(config, access, services));
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their jobs go back
   //    to the queue: another process takes them, or this one when it starts again.
@@ -198,6 +216,7 @@ Result<void> serve(const Config& config) {
     const Periodic closer("close_overdue", config.resume_pause,
                           [&] { close_overdue_runs(*store, runs, config.run_complete_time_max); });
     const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
+    const auto renewal = renewal_of(access.tls.get(), config.tls_reload_pause);
     listener.run(network_threads);
     blobs->stop();  // a sweep that runs is broken off
   }

@@ -131,6 +131,24 @@ bool wants_close(const Head& head) {
   return false;
 }
 
+/// Names that a secret has in URLs elsewhere.
+constexpr std::array<std::string_view, 3> secret_names = {"token", "access_token", "authorization"};
+
+bool is_secret(const Query::Item& item) {
+  const auto same = [&](std::string_view name) { return equal_ignoring_case(name, item.key); };
+  return std::any_of(secret_names.begin(), secret_names.end(), same) || holds_token(item.key) ||
+         holds_token(item.value);
+}
+
+/// URLs are written into logs and histories, ours and those of others, so that no token may be in one.
+Checked check_no_token(const Head& head) {
+  const auto& items = head.query.items();
+  if (std::any_of(head.segments.begin(), head.segments.end(), &holds_token) ||
+      std::any_of(items.begin(), items.end(), &is_secret))
+    return bad("a token belongs in the Authorization header, not in the URL");
+  return {};
+}
+
 Checked read_target(Head& head, std::string_view target) {
   const std::size_t mark = std::min(target.find('?'), target.size());
   head.path = target.substr(0, mark);
@@ -141,7 +159,7 @@ Checked read_target(Head& head, std::string_view target) {
   if (!query) return tl::unexpected(Refusal{Status::bad_request, std::move(query).error()});
   head.segments = *std::move(segments);
   head.query = *std::move(query);
-  return {};
+  return check_no_token(head);
 }
 
 using Parser = beast_http::request_parser<beast_http::empty_body>;

@@ -37,9 +37,11 @@ bool is_shortage(const error_code& error) {
          error == boost::system::errc::not_enough_memory || error == boost::system::errc::no_buffer_space;
 }
 
-/// Says why, as far as the socket takes it at once, and closes.
-void turn_away(tcp::socket socket, const std::string& request_id) {
-  const Reply reply = make_reply(problem({ErrorCode::queue_full, "connections_max is reached"}), {request_id});
+/// Says why, as far as the socket takes it at once, and closes. A client that wants TLS would not understand.
+void turn_away(tcp::socket socket, const ListenerOptions& options, std::string_view limit) {
+  if (options.tls != nullptr) return;
+  const std::string request_id = options.new_request_id();
+  const Reply reply = make_reply(problem({ErrorCode::queue_full, std::string(limit) + " is reached"}), {request_id});
   error_code ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(reply.text), ignored);
@@ -64,6 +66,7 @@ struct Listener::Impl {
   ~Impl() { sessions.on_empty = nullptr; }
 
   error_code bind(const asio::ip::address& address);
+  std::optional<Visit> visit_of(const tcp::socket& socket);
   asio::awaitable<void> accept_all();
   void begin(tcp::socket socket);
   void begin_stop(std::chrono::milliseconds finish_time_max);
@@ -72,6 +75,7 @@ struct Listener::Impl {
   ListenerOptions options;
   std::uint16_t port = 0;
   SessionSet sessions;
+  Visitors visitors{options.limits};
   asio::io_context io;
   asio::any_io_executor strand;
   tcp::acceptor acceptor;
@@ -109,12 +113,23 @@ asio::awaitable<void> Listener::Impl::accept_all() {
   }
 }
 
+/// Nothing: this address has as many connections as it may. Behind a proxy there are many clients.
+std::optional<Visit> Listener::Impl::visit_of(const tcp::socket& socket) {
+  const asio::ip::address peer = peer_of(socket);
+  if (options.trusted_proxies.contain(peer)) return Visit();
+  return visitors.enter(client_key(peer));
+}
+
 void Listener::Impl::begin(tcp::socket socket) {
-  if (sessions.size() >= options.limits.connections_max) return turn_away(std::move(socket), options.new_request_id());
+  if (sessions.size() >= options.limits.connections_max)
+    return turn_away(std::move(socket), options, "connections_max");
+  std::optional<Visit> visit = visit_of(socket);
+  if (!visit) return turn_away(std::move(socket), options, "connections_per_address_max");
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   const asio::any_io_executor executor = socket.get_executor();
-  const auto session = std::make_shared<Session>(std::move(socket), options, sessions);
+  const SessionHost host{options, sessions, visitors};
+  const auto session = std::make_shared<Session>(std::move(socket), host, *std::move(visit));
   asio::co_spawn(executor, session->run(), asio::detached);
 }
 

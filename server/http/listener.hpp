@@ -1,5 +1,5 @@
 // For: accepting connections and keeping them within the limits; one strand per connection, one request at a time on
-// it. Not for: routes, TLS (a proxy's), logging.
+// it. Not for: routes, logging.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -12,8 +12,10 @@
 
 #include "analyzer/core/error.hpp"
 #include "server/http/access.hpp"
+#include "server/http/addresses.hpp"
 #include "server/http/limits.hpp"
 #include "server/http/router.hpp"
+#include "server/http/tls.hpp"
 
 namespace traceweir::http {
 
@@ -21,7 +23,9 @@ struct ListenerOptions {
   std::string address = "127.0.0.1";  ///< an address, not a name
   std::uint16_t port = 8080;          ///< 0: one that is free, see Listener::port
   HttpLimits limits;
-  Handler handler;                              ///< mostly a Router
+  Networks trusted_proxies;  ///< whose X-Forwarded-For is believed, and whose connections are not counted
+  const Tls* tls = nullptr;  ///< outlives the listener; null: plain HTTP
+  Handler handler;           ///< mostly a Router
   std::function<std::string()> new_request_id;  ///< UUIDv7; called from several threads
   AccessLog access_log;                         ///< may be empty
 };

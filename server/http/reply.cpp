@@ -32,6 +32,9 @@ constexpr std::array<Constant, 5> every_answer = {{
     {"Cache-Control", "no-store"},
 }};
 
+/// On every answer over TLS: from then on browsers ask in no other way.
+constexpr Constant over_tls = {"Strict-Transport-Security", "max-age=31536000"};
+
 /// Fields that are the session's own; a handler's are left out.
 constexpr std::array<std::string_view, 4> session_fields = {"content-length", "connection", "transfer-encoding",
                                                             "date"};
@@ -78,6 +81,7 @@ std::string head_of(const Response& response, const ReplyFacts& facts, std::uint
   }
   for (const Constant& field : every_answer)
     if (!response.header(field.name)) add(head, field.name, field.value);
+  if (facts.transport == Transport::tls) add(head, over_tls.name, over_tls.value);
   if (!has_no_body(response.status)) add(head, "Content-Length", std::to_string(body_bytes));
   add(head, "Connection", facts.keep_alive == KeepAlive::yes ? "keep-alive" : "close");
   return head + "\r\n";

@@ -30,12 +30,14 @@ class OpenFile {
 };
 
 enum class KeepAlive { yes, no };
+enum class Transport { plain, tls };
 
 /// What the session knows of an answer.
 struct ReplyFacts {
   std::string_view request_id;
   Verb verb = Verb::get;
   KeepAlive keep_alive = KeepAlive::no;
+  Transport transport = Transport::plain;
 };
 
 /// A reply that is ready to be written: `text` (head and, where it is in memory, body), then `file` where there is one.

@@ -30,9 +30,14 @@ struct PathParam {
   std::string value;
 };
 
+/// What a handler found out about who asks, for the session.
+struct Admission {
+  bool valid_token = false;
+};
+
 struct Request {
   std::string id;         ///< ours, or a clean X-Request-Id of the client's
-  std::string remote;     ///< the client's address, without the port
+  std::string remote;     ///< the client's address, without the port; behind a trusted proxy, what that says
   Verb verb = Verb::get;  ///< a HEAD stays `head`; its handler is that of GET and need not look
   std::vector<std::string>
       segments;                   ///< the path, decoded: valid UTF-8, no control characters, no `/`, not `.` or `..`
@@ -40,7 +45,8 @@ struct Request {
   std::string route;              ///< the pattern of the route
   Query query;
   std::vector<Header> headers;
-  BodyReader* body = nullptr;  ///< never null in a handler
+  BodyReader* body = nullptr;      ///< never null in a handler
+  Admission* admission = nullptr;  ///< never null in a handler
 
   /// The value in the place of `{name}` of the route's pattern. A name that the pattern lacks is our bug.
   [[nodiscard]] const std::string& param(std::string_view name) const;

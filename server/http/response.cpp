@@ -31,6 +31,7 @@ constexpr Word<Status> reasons[] = {
     {Status::expectation_failed, "Expectation Failed"},
     {Status::unprocessable, "Unprocessable Content"},
     {Status::failed_dependency, "Failed Dependency"},
+    {Status::too_many_requests, "Too Many Requests"},
     {Status::internal_error, "Internal Server Error"},
     {Status::not_implemented, "Not Implemented"},
     {Status::unavailable, "Service Unavailable"},

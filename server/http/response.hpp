@@ -36,6 +36,7 @@ enum class Status : std::uint16_t {
   expectation_failed = 417,
   unprocessable = 422,
   failed_dependency = 424,
+  too_many_requests = 429,
   internal_error = 500,
   not_implemented = 501,
   unavailable = 503,

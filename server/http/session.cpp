@@ -29,13 +29,14 @@ bool is_clean_id(std::string_view id) {
          id.find_first_not_of(request_id_characters) == std::string_view::npos;
 }
 
-std::string address_of(const asio::ip::tcp::socket& socket) {
-  boost::system::error_code error;
-  const auto endpoint = socket.remote_endpoint(error);
-  return error ? std::string() : endpoint.address().to_string();
-}
-
 std::string text_of(const Error& error) { return std::string(word(error.code)) + ": " + clean_text(error.message); }
+
+/// Too much at once, by this one client: 503 would say that the service is at its end.
+Response turned_back(const TurnedBack& by) {
+  Response response = problem({ErrorCode::queue_full, by.why});
+  response.status = Status::too_many_requests;
+  return std::move(response).set("Retry-After", std::to_string(by.retry_after.count()));
+}
 
 }  // namespace
 
@@ -67,13 +68,21 @@ std::vector<std::shared_ptr<Session>> SessionSet::all() const {
   return alive;
 }
 
-Session::Session(asio::ip::tcp::socket socket, const ListenerOptions& options, SessionSet& set)
-    : options_(options),
-      set_(set),
+asio::ip::address peer_of(const asio::ip::tcp::socket& socket) {
+  boost::system::error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  return error ? asio::ip::address() : endpoint.address();
+}
+
+Session::Session(asio::ip::tcp::socket socket, const SessionHost& host, Visit visit)
+    : options_(host.options),
+      set_(host.set),
+      visitors_(host.visitors),
+      visit_(std::move(visit)),
       strand_(socket.get_executor()),
       work_(strand_),
-      remote_(address_of(socket)),
-      wire_(std::move(socket)) {
+      peer_(peer_of(socket)),
+      wire_(std::move(socket), options_.tls) {
   set_.add(*this);
 }
 
@@ -92,12 +101,21 @@ void Session::close() {
 asio::awaitable<void> Session::run() {
   const std::shared_ptr<Session> self = shared_from_this();
   try {
-    Next next = Next::request;
+    Next next = co_await begin();
     while (next == Next::request && !set_.stopping()) next = co_await serve_one();
+    if (wire_.is_encrypted()) co_await say_goodbye();
   } catch (const std::exception&) {
     // The last resort: no memory, or a log that throws. This connection ends, the service goes on.
   }
   wire_.close();
+}
+
+asio::awaitable<Session::Next> Session::begin() {
+  idle_ = true;  // a stop ends a handshake, too
+  const auto until = Wire::Clock::now() + options_.limits.handshake_time_max;
+  const Result<void> done = co_await wire_.handshake(until);
+  if (!done) wire_.close();
+  co_return done ? Next::request : Next::close;
 }
 
 asio::awaitable<Session::Next> Session::serve_one() {
@@ -159,7 +177,7 @@ asio::awaitable<Session::Next> Session::refuse(const Refusal& refusal) {
   record_.error = text_of(refusal.error);
   Response response = problem(refusal.error);
   response.status = refusal.status;
-  const ReplyFacts facts{record_.request_id, Verb::get, KeepAlive::no};
+  const ReplyFacts facts{record_.request_id, Verb::get, KeepAlive::no, transport()};
   Reply reply = make_reply(std::move(response), facts);
   const bool written = co_await write(reply);
   end_record();
@@ -169,17 +187,21 @@ asio::awaitable<Session::Next> Session::refuse(const Refusal& refusal) {
 
 asio::awaitable<Session::Next> Session::serve(Head& head) {
   SocketBody body(wire_, head, options_.limits);
+  const asio::ip::address client = client_of(peer_, head.headers, options_.trusted_proxies);
   Request request = request_of(head);
   request.body = &body;
+  request.remote = client.to_string();
   record_.request_id = request.id;
+  record_.remote = request.remote;
 
-  Response response = co_await answer(request);
+  const std::string key = client_key(client);
+  Response response = co_await let_in(request, key);
   record_.route = request.route;
   if (const auto* error = std::get_if<Error>(&response.body); error != nullptr && record_.error.empty())
     record_.error = text_of(*error);
   // A body that was not read to its end leaves the connection in the middle of it: the next request cannot be found.
   const bool keep = head.keep_alive && body.complete() && !set_.stopping();
-  const ReplyFacts facts{request.id, request.verb, keep ? KeepAlive::yes : KeepAlive::no};
+  const ReplyFacts facts{request.id, request.verb, keep ? KeepAlive::yes : KeepAlive::no, transport()};
   Reply reply = make_reply(std::move(response), facts);
   const bool written = co_await write(reply);
   record_.bytes_in = body.bytes();
@@ -189,9 +211,10 @@ asio::awaitable<Session::Next> Session::serve(Head& head) {
   co_return Next::close;
 }
 
+Transport Session::transport() const { return options_.tls != nullptr ? Transport::tls : Transport::plain; }
+
 Request Session::request_of(Head& head) {
   Request request;
-  request.remote = remote_;
   request.verb = head.verb;
   request.segments = std::move(head.segments);
   request.query = std::move(head.query);
@@ -199,6 +222,20 @@ Request Session::request_of(Head& head) {
   request.id = request.header("x-request-id").value_or(std::string());
   if (!is_clean_id(request.id)) request.id = options_.new_request_id();
   return request;
+}
+
+/// What an address may cost is looked at before a handler is; what it cost is counted afterwards.
+asio::awaitable<Response> Session::let_in(Request& request, const std::string& client) {
+  const std::string authorization = request.header("authorization").value_or("");
+  if (const auto early = visitors_.ask(client, authorization, Wire::Clock::now())) co_return turned_back(*early);
+  Admission admission;
+  request.admission = &admission;
+  Response response = co_await answer(request);
+  if (authorization.empty()) co_return response;
+  if (admission.valid_token) visitors_.was_valid(authorization);
+  if (response.status != Status::unauthorized) co_return response;
+  if (const auto late = visitors_.was_wrong(client, authorization, Wire::Clock::now())) co_return turned_back(*late);
+  co_return response;
 }
 
 /// The last resort for what a handler throws: an answer without details, and the details in the log.
@@ -243,8 +280,8 @@ asio::awaitable<bool> Session::write_piece(std::string_view piece, Patience& pat
 
 /// Closing with unread bytes would reset the connection, and the client might never see its answer.
 asio::awaitable<void> Session::linger() {
-  wire_.end_writing();
   const auto until = Wire::Clock::now() + options_.limits.linger_time_max;
+  co_await wire_.end_writing(until);
   std::array<std::byte, 16 * 1024> waste;
   for (std::size_t taken = 0; taken < options_.limits.linger_bytes_max;) {
     const Result<std::size_t> got = co_await wire_.read_some(waste, until);
@@ -253,10 +290,17 @@ asio::awaitable<void> Session::linger() {
   }
 }
 
+/// An end that TLS can tell from a cut.
+asio::awaitable<void> Session::say_goodbye() {
+  constexpr std::chrono::milliseconds goodbye_time_max{1'000};
+  const auto until = Wire::Clock::now() + goodbye_time_max;
+  co_await wire_.end_writing(until);
+}
+
 void Session::begin_record() {
   begun_ = Wire::Clock::now();
   record_ = AccessRecord();
-  record_.remote = remote_;
+  record_.remote = peer_.to_string();
 }
 
 void Session::end_record() {

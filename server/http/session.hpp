@@ -22,6 +22,7 @@
 #include "server/http/listener.hpp"
 #include "server/http/reply.hpp"
 #include "server/http/socket_body.hpp"
+#include "server/http/visitors.hpp"
 #include "server/http/wire.hpp"
 
 namespace traceweir::http {
@@ -51,10 +52,20 @@ class SessionSet {
   std::atomic<bool> stopping_ = false;
 };
 
+/// What a session belongs to; all of it outlives every session.
+struct SessionHost {
+  const ListenerOptions& options;
+  SessionSet& set;
+  Visitors& visitors;
+};
+
+/// The address of the other end; the unspecified one where it is gone already.
+boost::asio::ip::address peer_of(const boost::asio::ip::tcp::socket& socket);
+
 /// Shared by its coroutine and by calls from other threads that are on their way to its strand.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(boost::asio::ip::tcp::socket socket, const ListenerOptions& options, SessionSet& set);
+  Session(boost::asio::ip::tcp::socket socket, const SessionHost& host, Visit visit);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -73,16 +84,20 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Arguments are references to what the caller's frame holds: g++ 12 may destroy a temporary twice where it is
   // awaited.
+  boost::asio::awaitable<Next> begin();
   boost::asio::awaitable<Next> serve_one();
   boost::asio::awaitable<std::optional<HeadOrRefusal>> read_head();
   boost::asio::awaitable<Next> refuse(const Refusal& refusal);
   boost::asio::awaitable<Next> serve(Head& head);
+  boost::asio::awaitable<Response> let_in(Request& request, const std::string& client);
   boost::asio::awaitable<Response> answer(Request& request);
   boost::asio::awaitable<bool> write(Reply& reply);
   boost::asio::awaitable<bool> write_piece(std::string_view piece, Patience& patience);
   boost::asio::awaitable<void> linger();
+  boost::asio::awaitable<void> say_goodbye();
 
   [[nodiscard]] Request request_of(Head& head);
+  [[nodiscard]] Transport transport() const;
   [[nodiscard]] HeadOrRefusal take_head(std::size_t head_bytes);
   [[nodiscard]] HeadOrRefusal refused(std::string_view bytes, Error error);
   void note_request_line(std::string_view bytes);
@@ -91,9 +106,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const ListenerOptions& options_;
   SessionSet& set_;
+  Visitors& visitors_;
+  Visit visit_;
   boost::asio::any_io_executor strand_;
   boost::asio::executor_work_guard<boost::asio::any_io_executor> work_;  ///< Listener::run waits for this session
-  std::string remote_;
+  boost::asio::ip::address peer_;
   Wire wire_;
   bool idle_ = false;    ///< waits for the first byte of a request
   AccessRecord record_;  ///< of the request in flight

@@ -61,6 +61,18 @@ Result<std::vector<std::string>> path_segments(std::string_view path) {
   return segments;
 }
 
+bool holds_token(std::string_view text) {
+  constexpr std::size_t id_characters = 16;
+  for (std::size_t at = text.find(token_prefix); at != std::string_view::npos; at = text.find(token_prefix, at)) {
+    at += token_prefix.size();
+    const std::string_view id = text.substr(at, id_characters);
+    const bool is_id = id.size() == id_characters &&
+                       std::all_of(id.begin(), id.end(), [](char c) { return hex_digit(c).has_value(); });
+    if (is_id && text.substr(at + id_characters).starts_with('_')) return true;
+  }
+  return false;
+}
+
 std::string target_for_log(std::string_view path) {
   std::string text = percent_decoded(path).value_or(std::string(path));
   for (std::size_t at = text.find(token_prefix); at != std::string::npos; at = text.find(token_prefix, at)) {

@@ -20,6 +20,9 @@ std::optional<std::string> percent_decoded(std::string_view text);
 ///         or a control character, or is `.` or `..`).
 Result<std::vector<std::string>> path_segments(std::string_view path);
 
+/// Whether one of our tokens (`twr_<id>_…`) is in the text, whole or cut.
+bool holds_token(std::string_view text);
+
 /// The path for a log: cleaned, and anything that looks like one of our tokens masked.
 std::string target_for_log(std::string_view path);
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstring>
@@ -13,7 +14,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 struct Wire::State {
-  explicit State(asio::ip::tcp::socket from) : socket(std::move(from)), timer(socket.get_executor()) {}
+  State(asio::ip::tcp::socket from, const Tls* by)
+      : socket(std::move(from)), tls(by == nullptr ? nullptr : by->stream_over(socket)), timer(socket.get_executor()) {}
 
   /// From here on the operation that waits is cancelled at `until`. Each operation arms anew before it starts and is a
   /// single one of the socket's, so that a cancel never falls between two halves of one.
@@ -33,21 +35,36 @@ struct Wire::State {
   Result<std::size_t> outcome(error_code error, std::size_t count) {
     timer.cancel();
     if (!error) return count;
-    if (error == asio::error::eof) return std::size_t{0};
+    if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) return std::size_t{0};
     if (expired) return fail(ErrorCode::request_timeout, "the client was slower than the limits allow");
     return fail(ErrorCode::bad_request, "the connection ended early: " + error.message());
   }
 
   asio::ip::tcp::socket socket;
+  std::unique_ptr<TlsStream> tls;  ///< null: plain, or no longer encrypted
   asio::steady_timer timer;
   bool expired = false;
   std::string ahead;
   std::size_t ahead_used = 0;
 };
 
-Wire::Wire(asio::ip::tcp::socket socket) : state_(std::make_shared<State>(std::move(socket))) {}
+Wire::Wire(asio::ip::tcp::socket socket, const Tls* tls) : state_(std::make_shared<State>(std::move(socket), tls)) {}
 
 Wire::~Wire() { close(); }
+
+bool Wire::is_encrypted() const { return state_->tls != nullptr; }
+
+asio::awaitable<Result<void>> Wire::handshake(Clock::time_point until) {
+  const std::shared_ptr<State> state = state_;
+  if (!state->tls) co_return Result<void>();
+  State::arm(state, until);
+  error_code error;
+  co_await state->tls->async_handshake(asio::ssl::stream_base::server,
+                                       asio::redirect_error(asio::use_awaitable, error));
+  const Result<std::size_t> done = state->outcome(error, 0);
+  if (!done || error) co_return fail(ErrorCode::bad_request, "no TLS handshake");
+  co_return Result<void>();
+}
 
 asio::awaitable<Result<std::size_t>> Wire::read_some(std::span<std::byte> into, Clock::time_point until) {
   const std::shared_ptr<State> state = state_;
@@ -59,8 +76,12 @@ asio::awaitable<Result<std::size_t>> Wire::read_some(std::span<std::byte> into, 
   }
   State::arm(state, until);
   error_code error;
-  const std::size_t count = co_await state->socket.async_read_some(asio::buffer(into.data(), into.size()),
-                                                                   asio::redirect_error(asio::use_awaitable, error));
+  std::size_t count = 0;
+  const asio::mutable_buffer free(into.data(), into.size());
+  if (state->tls)
+    count = co_await state->tls->async_read_some(free, asio::redirect_error(asio::use_awaitable, error));
+  else
+    count = co_await state->socket.async_read_some(free, asio::redirect_error(asio::use_awaitable, error));
   co_return state->outcome(error, count);
 }
 
@@ -71,8 +92,12 @@ asio::awaitable<Result<std::size_t>> Wire::read_ahead(std::size_t bytes_max, Clo
   state->ahead.resize(before + bytes_max);
   State::arm(state, until);
   error_code error;
-  const std::size_t count = co_await state->socket.async_read_some(
-      asio::buffer(state->ahead.data() + before, bytes_max), asio::redirect_error(asio::use_awaitable, error));
+  std::size_t count = 0;
+  const asio::mutable_buffer free(state->ahead.data() + before, bytes_max);
+  if (state->tls)
+    count = co_await state->tls->async_read_some(free, asio::redirect_error(asio::use_awaitable, error));
+  else
+    count = co_await state->socket.async_read_some(free, asio::redirect_error(asio::use_awaitable, error));
   state->ahead.resize(before + count);
   co_return state->outcome(error, count);
 }
@@ -81,8 +106,12 @@ asio::awaitable<Result<std::size_t>> Wire::write_some(std::string_view bytes, Cl
   const std::shared_ptr<State> state = state_;
   State::arm(state, until);
   error_code error;
-  const std::size_t count = co_await state->socket.async_write_some(asio::buffer(bytes.data(), bytes.size()),
-                                                                    asio::redirect_error(asio::use_awaitable, error));
+  std::size_t count = 0;
+  const asio::const_buffer ready(bytes.data(), bytes.size());
+  if (state->tls)
+    count = co_await state->tls->async_write_some(ready, asio::redirect_error(asio::use_awaitable, error));
+  else
+    count = co_await state->socket.async_write_some(ready, asio::redirect_error(asio::use_awaitable, error));
   co_return state->outcome(error, count);
 }
 
@@ -95,9 +124,16 @@ void Wire::interrupt() {
   state_->socket.cancel(ignored);
 }
 
-void Wire::end_writing() {
+asio::awaitable<void> Wire::end_writing(Clock::time_point until) {
+  const std::shared_ptr<State> state = state_;
   error_code ignored;
-  state_->socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  if (state->tls) {
+    State::arm(state, until);
+    co_await state->tls->async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+    static_cast<void>(state->outcome(ignored, 0));
+    state->tls.reset();
+  }
+  state->socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 void Wire::close() {

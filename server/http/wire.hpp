@@ -1,5 +1,5 @@
-// For: a socket with a deadline on every operation, and the bytes that were read ahead of their use.
-// Not for: HTTP.
+// For: a socket, plain or with TLS, with a deadline on every operation, and the bytes that were read ahead of their
+// use. Not for: HTTP.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "analyzer/core/error.hpp"
+#include "server/http/tls.hpp"
 
 namespace traceweir::http {
 
@@ -21,10 +22,17 @@ class Wire {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Wire(boost::asio::ip::tcp::socket socket);
+  /// `tls`: what to encrypt by, after handshake(); null: plain.
+  Wire(boost::asio::ip::tcp::socket socket, const Tls* tls);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
   ~Wire();
+
+  [[nodiscard]] bool is_encrypted() const;
+
+  /// The first thing to do where it is encrypted; else nothing is done.
+  /// Errors: as read_some.
+  boost::asio::awaitable<Result<void>> handshake(Clock::time_point until);
 
   /// Reads what is there, at least a byte; 0 is the end of the stream. Read-ahead bytes come first.
   /// Errors: request_timeout, bad_request (the connection broke, or was closed by close()).
@@ -44,8 +52,9 @@ class Wire {
 
   /// Ends the operation that waits, if one does; it fails with bad_request.
   void interrupt();
-  /// No more writing: the client sees the end after what was written.
-  void end_writing();
+  /// No more writing: the client sees the end after what was written. What is read from here on is only good for
+  /// throwing away. With TLS it waits for the client's own end, until `until`.
+  boost::asio::awaitable<void> end_writing(Clock::time_point until);
   /// Ends everything, now.
   void close();
 

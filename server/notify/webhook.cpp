@@ -33,7 +33,7 @@ Webhook::Webhook(WebhookSettings settings, NewId new_id, OnDelivery on_delivery)
     : settings_(std::move(settings)),
       new_id_(std::move(new_id)),
       on_delivery_(std::move(on_delivery)),
-      poster_(settings_.address),
+      caller_(settings_.address),
       thread_([this] { work(); }) {}
 
 Webhook::~Webhook() { stop(std::chrono::milliseconds{0}); }
@@ -57,7 +57,7 @@ void Webhook::stop(std::chrono::milliseconds limit) {
     changed_.notify_all();
     changed_.wait_for(lock, limit, [this] { return ended_; });
   }
-  poster_.cancel();
+  caller_.cancel();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -92,14 +92,16 @@ void Webhook::deliver(const Job& job) {
 }
 
 Result<unsigned> Webhook::try_once(const Job& job) {
-  Post post;
-  post.body = to_json(job.notice);
+  outbound::Call call;
+  call.verb = outbound::Call::Verb::post;
+  call.body = to_json(job.notice);
   const std::string timestamp = timestamp_now();
-  post.headers = {{"X-Traceweir-Event", job.notice.kind},
+  call.headers = {{"X-Traceweir-Event", job.notice.kind},
                   {"X-Traceweir-Delivery", job.id},
                   {"X-Traceweir-Timestamp", timestamp},
-                  {"X-Traceweir-Signature", signature_of(settings_.secret, timestamp, post.body)}};
-  return poster_.send(post, settings_.time_max);
+                  {"X-Traceweir-Signature", signature_of(settings_.secret, timestamp, call.body)}};
+  TRACEWEIR_TRY(answer, caller_.send(call, settings_.time_max));
+  return answer.status;
 }
 
 /// Waits 1, 2, 4, … pauses, each between half and one and a half times as long, so that services that failed together

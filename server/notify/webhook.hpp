@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "server/notify/notice.hpp"
-#include "server/notify/poster.hpp"
+#include "server/outbound/caller.hpp"
 
 namespace traceweir::notify {
 
@@ -30,7 +30,7 @@ enum class Delivery {
 std::string_view word(Delivery delivery);
 
 struct WebhookSettings {
-  Address address;
+  outbound::Address address;
   std::string secret;
   std::chrono::milliseconds time_max{10'000};  ///< of one try
   std::chrono::milliseconds pause{1'000};      ///< after the first try; doubled after each further one
@@ -73,7 +73,7 @@ class Webhook {
   WebhookSettings settings_;
   NewId new_id_;
   OnDelivery on_delivery_;
-  Poster poster_;
+  outbound::Caller caller_;
   std::mt19937_64 random_{std::random_device{}()};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -9,13 +9,13 @@ namespace traceweir::store {
 namespace {
 
 constexpr std::string_view select_projects =
-    "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us "
+    "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us, p.trusted_jobs "
     "FROM project p LEFT JOIN policy y ON y.sha256 = p.policy_sha256";
 
 Project project_of(Query& row) {
   Project project;
   std::string mode, source, access;
-  row.read(project.name, mode, source, access, project.policy, project.created_at);
+  row.read(project.name, mode, source, access, project.policy, project.created_at, project.trusted_jobs);
   project.mode = known(mode_of(mode));
   project.policy_source = known(policy_source_of(source));
   project.read_access = known(read_access_of(access));
@@ -24,12 +24,12 @@ Project project_of(Query& row) {
 
 constexpr std::string_view select_tokens =
     "SELECT t.id, t.secret_sha256, coalesce(p.name, ''), t.can_upload, t.can_read, t.can_admin, t.note, t.created_us, "
-    "t.expires_us, t.revoked_us FROM token t LEFT JOIN project p ON p.id = t.project_id";
+    "t.expires_us, t.revoked_us, t.binding, t.used_us FROM token t LEFT JOIN project p ON p.id = t.project_id";
 
 Token token_of(Query& row) {
   Token token;
   row.read(token.id, token.secret_sha256, token.project, token.scopes.upload, token.scopes.read, token.scopes.admin,
-           token.note, token.created_at, token.expires_at, token.revoked_at);
+           token.note, token.created_at, token.expires_at, token.revoked_at, token.binding, token.last_used_at);
   return token;
 }
 
@@ -93,9 +93,10 @@ Result<void> insert_token(Connection& connection, const Token& token, const Audi
   if (!project && !token.project.empty()) return fail(ErrorCode::not_found, "project: no such project");
   const auto added = connection.execute(
       "INSERT INTO token (id, secret_sha256, project_id, can_upload, can_read, can_admin, note, created_us, "
-      "expires_us, revoked_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+      "expires_us, revoked_us, binding) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO "
+      "NOTHING",
       token.id, token.secret_sha256, project, token.scopes.upload, token.scopes.read, token.scopes.admin, token.note,
-      token.created_at, token.expires_at, token.revoked_at);
+      token.created_at, token.expires_at, token.revoked_at, token.binding);
   if (added == 0) return fail(ErrorCode::conflict, "token: the id exists");
   note(connection, audit);
   return {};
@@ -145,12 +146,12 @@ Result<void> SqliteStore::put_project(const Project& project, const AuditEntry& 
   return database_->write([&](Connection& connection) -> Result<void> {
     const auto policy = keep_policy(connection, project.policy);
     connection.execute(
-        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, "
+        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us, trusted_jobs) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, "
         "policy_source = excluded.policy_source, read_access = excluded.read_access, "
-        "policy_sha256 = excluded.policy_sha256",
+        "policy_sha256 = excluded.policy_sha256, trusted_jobs = excluded.trusted_jobs",
         project.name, word(project.mode), word(project.policy_source), word(project.read_access), policy,
-        project.created_at);
+        project.created_at, project.trusted_jobs);
     note(connection, audit);
     return {};
   });
@@ -193,6 +194,29 @@ Result<void> SqliteStore::revoke_token(std::string_view id, Timestamp at, const 
     if (changed == 0) return fail(ErrorCode::not_found, "token: no such token");
     note(connection, audit);
     return {};
+  });
+}
+
+Result<void> SqliteStore::shorten_token(std::string_view id, Timestamp expires_at, const AuditEntry& audit) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const auto changed = connection.execute(
+        "UPDATE token SET expires_us = min(coalesce(expires_us, ?2), ?2) WHERE id = ?1", id, expires_at);
+    if (changed == 0) return fail(ErrorCode::not_found, "token: no such token");
+    note(connection, audit);
+    return {};
+  });
+}
+
+Result<void> SqliteStore::note_token_use(std::string_view id, Timestamp at) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    connection.execute("UPDATE token SET used_us = max(coalesce(used_us, ?2), ?2) WHERE id = ?1", id, at);
+    return {};
+  });
+}
+
+Result<std::int64_t> SqliteStore::remove_issued_tokens(Timestamp ended_before) {
+  return database_->write([&](Connection& connection) -> Result<std::int64_t> {
+    return connection.execute("DELETE FROM token WHERE binding <> '' AND expires_us < ?1", ended_before);
   });
 }
 

@@ -2,6 +2,7 @@
 // suite (tests/contract) runs on each. Not for: SQL outside the *_store.cpp files, JSON, or any decision.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -44,6 +45,7 @@ struct Project {
   ReadAccess read_access = ReadAccess::token;
   std::string policy;  ///< TOML kept on the server; empty: none
   Timestamp created_at{};
+  std::string trusted_jobs{};  ///< JSON: whose CI jobs may get a token by OIDC; empty: nobody's
 };
 
 /// Rights of a token, as a set of flags.
@@ -60,7 +62,12 @@ struct Token {
   std::string note;
   Timestamp created_at{};
   std::optional<Timestamp> expires_at, revoked_at;
+  std::string binding{};                    ///< JSON: the CI job that it was issued to; empty: made by a person
+  std::optional<Timestamp> last_used_at{};  ///< to within token_use_grain
 };
+
+/// How far the time of a token's last use may lag behind, so that not every request writes.
+inline constexpr std::chrono::minutes token_use_grain{10};
 
 /// A commit of the project's graph.
 struct Commit {
@@ -237,6 +244,13 @@ class Store {
   virtual Result<void> add_token(const Token& token, const AuditEntry& audit) = 0;
   /// A token that was revoked before keeps its time. Errors: not_found.
   virtual Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) = 0;
+
+  /// The token ends at `expires_at`, or before, as it would have. Errors: not_found.
+  virtual Result<void> shorten_token(std::string_view id, Timestamp expires_at, const AuditEntry& audit) = 0;
+  /// Keeps the latest time. An unknown id is fine. Errors: none of its own.
+  virtual Result<void> note_token_use(std::string_view id, Timestamp at) = 0;
+  /// Forgets tokens with a binding that ended before; tells how many. Errors: none of its own.
+  virtual Result<std::int64_t> remove_issued_tokens(Timestamp ended_before) = 0;
 
   // policies sent for later uploads
   /// Keeps a policy text under its SHA-256 (64 lower-case hex digits) for later uploads of the project; again is fine.

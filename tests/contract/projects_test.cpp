@@ -16,13 +16,14 @@ Project full_project() {
   project.read_access = ReadAccess::everyone;
   project.policy = "version = 1\n[rules.\"gpu.utilization\"]\nmin = \"85%\"\n";
   project.created_at = at(5);
+  project.trusted_jobs = "[{}]";
   return project;
 }
 
 std::string text_of(const Project& project) {
   return project.name + "|" + std::string(word(project.mode)) + "|" + std::string(word(project.policy_source)) + "|" +
          std::string(word(project.read_access)) + "|" + project.policy + "|" +
-         std::to_string(project.created_at.time_since_epoch().count());
+         std::to_string(project.created_at.time_since_epoch().count()) + "|" + project.trusted_jobs;
 }
 
 Token full_token(std::string_view id) {
@@ -56,6 +57,7 @@ TEST_CASE("store: a project is created, changed and listed by name") {
     changed.policy_source = PolicySource::repository;
     changed.read_access = ReadAccess::token;
     changed.policy.clear();
+    changed.trusted_jobs.clear();
     changed.created_at = at(99);
     must(store->put_project(changed, audit_entry("change")));
     changed.created_at = at(5);
@@ -101,6 +103,38 @@ TEST_CASE("store: a token is kept, listed and revoked once") {
     must(store->revoke_token("t1", at(70), audit_entry("revoke")));
     CHECK(must(store->token("t1")).value().revoked_at == at(50));
     CHECK_FALSE(must(store->token("t2")).value().revoked_at.has_value());
+  });
+}
+
+TEST_CASE("store: a token is used, shortened, and forgotten where it was issued to a job") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    must(store->add_token(full_token("t1"), audit_entry("token")));
+    Token issued = full_token("t2");
+    issued.binding = R"({"ref":"refs/heads/main"})";
+    issued.expires_at = at(900);
+    must(store->add_token(issued, audit_entry("token")));
+    CHECK(must(store->token("t2")).value().binding == issued.binding);
+    CHECK(must(store->token("t1")).value().binding.empty());
+
+    CHECK_FALSE(must(store->token("t1")).value().last_used_at.has_value());
+    must(store->note_token_use("t1", at(70)));
+    must(store->note_token_use("t1", at(60)));
+    must(store->note_token_use("nobody", at(60)));
+    CHECK(must(store->token("t1")).value().last_used_at == at(70));
+
+    // Why: an overlap of a rotation never makes a token live longer than it would have.
+    must(store->shorten_token("t1", at(5'000), audit_entry("shorten")));
+    CHECK(must(store->token("t1")).value().expires_at == at(1'000));
+    must(store->shorten_token("t1", at(500), audit_entry("shorten")));
+    CHECK(must(store->token("t1")).value().expires_at == at(500));
+    CHECK(error_of(store->shorten_token("t9", at(1), audit_entry("refused"))) == ErrorCode::not_found);
+
+    CHECK(must(store->remove_issued_tokens(at(900))) == 0);
+    CHECK(must(store->remove_issued_tokens(at(901))) == 1);
+    CHECK_FALSE(must(store->token("t2")).has_value());
+    CHECK(must(store->token("t1")).has_value());
   });
 }
 

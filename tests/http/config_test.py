@@ -1,6 +1,7 @@
 """`traceweird config check` and `token`: what the service would refuse is refused before, and no password is shown."""
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -52,6 +53,14 @@ class Config(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("s3://bucket/x", done.stdout)
         self.assertNotIn("hunter", (done.stdout + done.stderr).lower())
+    def test_every_key_is_in_the_docs_and_no_other(self):
+        shown = traceweird("config", "check").stdout
+        keys = set(re.findall(r"^([a-z0-9_]+) +=", shown, re.M))
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md").read_text()
+        table = page[page.index("| key | default |"):].split("\n\n")[0]
+        documented = {name for row in table.splitlines()[2:] for name in re.findall(r"`([a-z0-9_]+)`", row.split("|")[1])}
+        self.assertGreater(len(keys), 30)
+        self.assertEqual(keys, documented)
 
     def test_a_token_that_would_never_be_valid_is_not_made(self):
         with tempfile.TemporaryDirectory() as folder:

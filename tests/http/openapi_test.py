@@ -107,10 +107,8 @@ class OpenApi(unittest.TestCase):
                                    self.tokens[step["as"]], body, step.get("headers"))
         self.assertEqual(answer.status, step["status"], answer)
         self.check_answer(operation, step, answer)
-        if step.get("keep") == "run":
-            kept["run"] = answer.json["id"]
-        elif step.get("keep"):
-            kept[step["keep"]] = places["sha256"]
+        if step.get("keep"):
+            kept[step["keep"]] = places["sha256"] if step["keep"] == "policy" else answer.json["id"]
 
     def test_every_example_is_replayed(self):
         kept, played = {}, {}

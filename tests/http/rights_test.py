@@ -9,7 +9,7 @@ from service import BIN, Service, run, sha, trace
 class Rights(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service().__enter__()
+        cls.service = Service(failed_authentications_max=100_000).__enter__()
         cls.uploader = cls.service.token("demo", "upload")
         cls.reader = cls.service.token("demo", "read")
         cls.stranger = cls.service.token("other", "upload,read,admin")

@@ -116,6 +116,10 @@ class Service:
         self.process.send_signal(how)
         return self.process.wait(timeout=40)
 
+    def descriptors(self) -> list:
+        """What the service has open now."""
+        return os.listdir(f"/proc/{self.process.pid}/fd")
+
     def log(self) -> list:
         """The log's lines, each of which must be JSON."""
         return [json.loads(line) for line in self.log_path.read_text().splitlines()]

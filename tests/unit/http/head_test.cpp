@@ -131,6 +131,11 @@ TEST_CASE("head: what is refused") {
       {"65 fields", "GET / HTTP/1.1\r\nHost: h\r\n" + many_fields(64) + "\r\n", 400},
       {"authorization twice", head_of("GET / HTTP/1.1", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n"), 400},
       {"another expectation", head_of("GET / HTTP/1.1", "Expect: coffee\r\n"), 417},
+      {"a token in the query", head_of("GET /?a=twr_0123456789abcdef_00 HTTP/1.1"), 400},
+      {"a token in the query, encoded", head_of("GET /?a=tw%72_0123456789ABCDEF%5f HTTP/1.1"), 400},
+      {"a token as a key", head_of("GET /?twr_0123456789abcdef_00 HTTP/1.1"), 400},
+      {"a token in the path", head_of("GET /x-twr_0123456789abcdef_00/y HTTP/1.1"), 400},
+      {"a secret's name", head_of("GET /?Access_Token=x HTTP/1.1"), 400},
       {"not complete", "GET / HTTP/1.1\r\nHost: h\r\n", 400},
       {"nothing", "", 400},
   };
@@ -144,6 +149,7 @@ TEST_CASE("head: what is refused") {
   CHECK(parse_head("GET / HTTP/1.1\r\nHost: h\r\n" + many_fields(63) + "\r\n", {}));
   CHECK(parse_head(head_of(post, "Transfer-Encoding: chunked\r\n"), {})->framing == Framing::chunked);
   CHECK(parse_head(head_of("DELETE / HTTP/1.1"), {})->body_bytes == 0);
+  CHECK(parse_head(head_of("GET /?branch=twr_&env.token=twr_0123456789abcdef HTTP/1.1"), {}));
 }
 
 TEST_CASE("head scan: complete, incomplete, hopeless") {

@@ -286,7 +286,7 @@ TEST_CASE("listener: a cut body is the client's error, and is logged") {
 TEST_CASE("listener: the record of a request") {
   TestServer server;
   RawClient client(server.port());
-  client.ask(get("/things/twr_1_secret?token=twr_2_secret", "Authorization: Bearer twr_3_secret\r\n"));
+  client.ask(get("/things/twr_1_secret?note=twr_2_secret", "Authorization: Bearer twr_3_secret\r\n"));
   const AccessRecord record = server.record(1);
   CHECK(record.request_id == "id-1");
   CHECK(record.remote == "127.0.0.1");
@@ -296,6 +296,13 @@ TEST_CASE("listener: the record of a request") {
   CHECK(record.bytes_out > 12);
   CHECK(record.duration > 0ns);
   CHECK(record.error.empty());
+
+  const Answer refused = client.ask(get("/things/twr_0123456789abcdef_5ec3e7?token=5ec3e7"));
+  CHECK(refused.status == 400);
+  CHECK(contains(refused.body, "Authorization header"));
+  CHECK_FALSE(contains(refused.body, "5ec3e7"));
+  CHECK(server.record(2).target == "/things/twr_***");
+  CHECK_FALSE(contains(server.record(2).error, "5ec3e7"));
 }
 
 TEST_CASE("listener: more connections than allowed are turned away") {

@@ -58,6 +58,11 @@ asio::awaitable<Response> small(Request& request) {
 
 asio::awaitable<Response> refuse(Request&) { co_return problem({ErrorCode::unauthorized, "no token"}); }
 
+asio::awaitable<Response> known(Request& request) {
+  request.admission->valid_token = true;
+  co_return respond(Status::ok, "text/plain", "known");
+}
+
 asio::awaitable<Response> throwing(Request&) {
   throw std::runtime_error("secret details\n");
   co_return Response{};
@@ -101,6 +106,7 @@ TestServer::TestServer(HttpLimits limits) : waiters_(std::make_unique<Waiters>()
   router_.add(Verb::put, "/count", count);
   router_.add(Verb::post, "/small", small);
   router_.add(Verb::post, "/refuse", refuse);
+  router_.add(Verb::get, "/known", known);
   router_.add(Verb::get, "/throw", throwing);
   router_.add(Verb::get, "/broken", broken);
   router_.add(Verb::get, "/file", send_file);

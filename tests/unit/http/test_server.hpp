@@ -19,6 +19,7 @@
 /// PUT  /count           streams the body, answers with its length and the sum of its bytes
 /// POST /small           takes at most 16 bytes, answers with them
 /// POST /refuse          401 without a look at the body
+/// GET  /known           tells the session that the token is valid
 /// GET  /throw           throws
 /// GET  /broken          a header with a line break in it
 /// GET  /file            a file of `file_bytes` bytes; GET /lost: one that is gone

@@ -1,0 +1,72 @@
+// For: making a configuration key from the field that it sets: texts, counts, sizes, times.
+// Not for: which keys there are (config.cpp, access_keys.cpp).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "server/app/config.hpp"
+#include "server/app/config_values.hpp"
+
+namespace traceweir::app {
+
+/// The keys of who may come in and how: limits per address, TLS, issuers of CI jobs' tokens.
+std::vector<ConfigKey> access_keys();
+
+template <typename Field>
+ConfigKey text_key(std::string_view name, std::string_view help, Field field) {
+  return {name, help,
+          [field](Config& config, std::string_view text) -> Result<void> {
+            field(config) = text;
+            return {};
+          },
+          [field](Config config) { return field(config); }};
+}
+
+template <typename Field>
+ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field) {
+  return {name, help,
+          [=](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_count(text, least, 1'000'000'000));
+            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
+            return {};
+          },
+          [field](Config config) { return fmt::format("{}", field(config)); }};
+}
+
+/// Whether nothing at all is a sensible value of a size or a time.
+enum class Zero { allowed, refused };
+
+template <typename Field>
+ConfigKey bytes_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
+  return {name, help,
+          [=](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_bytes(text));
+            if (value == 0 && zero == Zero::refused) return fail(ErrorCode::bad_config, "at least 1 B was expected");
+            field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
+            return {};
+          },
+          [field](Config config) { return show_bytes(field(config)); }};
+}
+
+template <typename Field>
+ConfigKey time_key(std::string_view name, std::string_view help, Field field, Zero zero = Zero::allowed) {
+  return {name, help,
+          [=](Config& config, std::string_view text) -> Result<void> {
+            TRACEWEIR_TRY(value, parse_time(text));
+            using Time = std::remove_reference_t<decltype(field(config))>;
+            if (std::chrono::duration_cast<Time>(value) == Time::zero() && zero == Zero::refused)
+              return fail(ErrorCode::bad_config,
+                          fmt::format("at least {} was expected", show_time(std::chrono::milliseconds{Time{1}})));
+            field(config) = std::chrono::duration_cast<Time>(value);
+            return {};
+          },
+          [field](Config config) { return show_time(field(config)); }};
+}
+
+}  // namespace traceweir::app
