@@ -168,6 +168,8 @@ Result<ServiceUrl> service_url(std::string_view text) {
 Client::Client(ServiceUrl url, std::string token, std::optional<Proxy> proxy, std::chrono::seconds retry_time_max)
     : url_(std::move(url)), token_(std::move(token)), proxy_(std::move(proxy)), retry_time_max_(retry_time_max) {}
 
+Client Client::with_token(std::string token) const { return {url_, std::move(token), proxy_, retry_time_max_}; }
+
 Result<ClientAnswer> Client::send(const ClientRequest& request) const {
   if (!is_field_value(token_)) return fail(ErrorCode::usage, "TRACEWEIR_TOKEN: holds a character that no token has");
   for (const auto& [name, value] : request.headers)

@@ -48,6 +48,9 @@ class Client {
  public:
   Client(ServiceUrl url, std::string token, std::optional<Proxy> proxy, std::chrono::seconds retry_time_max);
 
+  /// The same, with another token.
+  [[nodiscard]] Client with_token(std::string token) const;
+
   /// Errors: unreachable (no connection, cut off, no HTTP, or the file cannot be read), usage (a token or header that
   ///         cannot be sent).
   ///         An answer with an error status is an answer.

@@ -22,14 +22,16 @@ Result<Client> connect(const ConnectionOptions& options) {
   if (options.url.empty()) return fail(ErrorCode::usage, "where is the service? Set TRACEWEIR_URL or give --url");
   if (options.project.empty()) return fail(ErrorCode::usage, "which project? Give --project or set TRACEWEIR_PROJECT");
   TRACEWEIR_TRY(url, service_url(options.url));
+  return client_at(url, process_variables()("TRACEWEIR_TOKEN"), options);
+}
+
+Result<Client> client_at(const ServiceUrl& url, std::string token, const ConnectionOptions& options) {
   std::optional<Proxy> proxy;
-  const Variables variables = process_variables();
   if (url.scheme == ServiceUrl::Scheme::https) {
-    TRACEWEIR_TRY(found, https_proxy(url.host, url.port, variables));
+    TRACEWEIR_TRY(found, https_proxy(url.host, url.port, process_variables()));
     proxy = std::move(found);
   }
-  return Client(std::move(url), variables("TRACEWEIR_TOKEN"), std::move(proxy),
-                std::chrono::seconds(options.retry_time_max));
+  return Client(url, std::move(token), std::move(proxy), std::chrono::seconds(options.retry_time_max));
 }
 
 int ask(const ConnectionOptions& options, const std::string& path, OutputForm form,

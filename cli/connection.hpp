@@ -27,6 +27,9 @@ void add_connection_options(CLI::App& app, ConnectionOptions& options);
 /// Errors: usage (no URL, or not one; HTTPS_PROXY that is none).
 Result<Client> connect(const ConnectionOptions& options);
 
+/// A client of any URL, through the proxy that the variables name. Errors: usage (HTTPS_PROXY that is none).
+Result<Client> client_at(const ServiceUrl& url, std::string token, const ConnectionOptions& options);
+
 enum class OutputForm { text, json };
 
 /// Asks the service and prints: the answer as it is, or what `show` makes of it. Returns the exit code.

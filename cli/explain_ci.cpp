@@ -23,9 +23,9 @@ wire::Json json_of(const FactRow& row, const CiEnvironment& found) {
 }
 
 /// Those of other programs of ours: they are no typos.
-constexpr std::string_view variables_of_others[] = {"TRACEWEIR_TOKEN",    "TRACEWEIR_LISTEN",  "TRACEWEIR_DATA_DIR",
-                                                    "TRACEWEIR_STORE",    "TRACEWEIR_OUTCOME", "TRACEWEIR_SUMMARY",
-                                                    "TRACEWEIR_EXIT_CODE"};
+constexpr std::string_view variables_of_others[] = {
+    "TRACEWEIR_TOKEN", "TRACEWEIR_OIDC_TOKEN", "TRACEWEIR_OIDC_AUDIENCE", "TRACEWEIR_LISTEN",   "TRACEWEIR_DATA_DIR",
+    "TRACEWEIR_STORE", "TRACEWEIR_OUTCOME",    "TRACEWEIR_SUMMARY",       "TRACEWEIR_EXIT_CODE"};
 
 /// How many letters have to be changed, added or left out to make one of the other.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -54,13 +54,16 @@ std::string sentence_about(const std::string& name, const std::vector<std::strin
 
 }  // namespace
 
-std::string ci_table(const CiEnvironment& found) {
+std::string ci_table(const CiEnvironment& found, const std::string& credential) {
   std::string text = fmt::format("{:<11}  {:<40}  {}\n", "ci", found.ci, found.ci_source);
   for (const FactRow& row : fact_table())
     if (found.facts.contains(row.fact))
       text += fmt::format("{:<11}  {:<40}  {}\n", row.name, found.text(row.fact), found.source(row.fact));
   for (const std::string& parent : found.parents) text += fmt::format("{:<11}  {:<40}  git\n", "parent", parent);
   if (!found.key.empty()) text += fmt::format("{:<11}  {:<40}  followed by a hash of what is sent\n", "key", found.key);
+  text += fmt::format("credential   {}\n", credential.empty() ? "none: set TRACEWEIR_TOKEN, or let the CI give an id "
+                                                                "token"
+                                                              : credential);
   std::string unknown;
   for (const FactRow& row : fact_table())
     if (!found.facts.contains(row.fact) && row.flag != nullptr)
@@ -71,7 +74,7 @@ std::string ci_table(const CiEnvironment& found) {
   return text;
 }
 
-std::string ci_json(const CiEnvironment& found) {
+std::string ci_json(const CiEnvironment& found, const std::string& credential) {
   wire::Json json = {{"ci", found.ci}};
   wire::Json sources = {{"ci", found.ci_source}};
   for (const FactRow& row : fact_table()) {
@@ -79,6 +82,7 @@ std::string ci_json(const CiEnvironment& found) {
     if (found.facts.contains(row.fact)) sources[std::string(row.name)] = found.source(row.fact);
   }
   json["key"] = found.key.empty() ? wire::Json(nullptr) : wire::Json(found.key);
+  json["credential"] = credential.empty() ? wire::Json(nullptr) : wire::Json(credential);
   json["parents"] = found.parents;
   std::vector<std::string> notes = found.notes;
   notes.insert(notes.end(), found.remarks.begin(), found.remarks.end());

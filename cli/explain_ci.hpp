@@ -9,12 +9,12 @@
 
 namespace traceweir::cli {
 
-/// A line per fact: name, value, source; then the notes.
-std::string ci_table(const CiEnvironment& found);
+/// A line per fact: name, value, source; what the service is shown (`credential`, never a secret); then the notes.
+std::string ci_table(const CiEnvironment& found, const std::string& credential);
 
-/// Shape: the object of the contract (spec of the API, section 4) and `tag`, `ci_run`, `matrix`, `sources`; what is not
-/// known is null.
-std::string ci_json(const CiEnvironment& found);
+/// Shape: the object of the contract (spec of the API, section 4) and `tag`, `ci_run`, `matrix`, `credential`,
+/// `sources`; what is not known is null.
+std::string ci_json(const CiEnvironment& found, const std::string& credential);
 
 /// A sentence per TRACEWEIR_* variable of this process that nobody reads: a typo must not silently keep a default.
 /// `known`: the variables of the command's own options.

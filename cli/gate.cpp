@@ -19,6 +19,7 @@
 #include "cli/explain_ci.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/git.hpp"
+#include "cli/job_token.hpp"
 #include "cli/outputs.hpp"
 #include "cli/patience.hpp"
 #include "cli/print_run.hpp"
@@ -133,8 +134,9 @@ int dry_run(const Job& job, const std::vector<std::string>& files) {
     fmt::print("{}\n", report::to_json(*report));
   else
     fmt::print("{}\n{}\ndry run: nothing was sent; it would be {} {} of project '{}', workload '{}'\n",
-               report::to_table(*report, paint_of_stdout()), ci_table(job.ci), files.size(),
-               files.size() == 1 ? "file" : "files", clean_text(job.options.connection.project), job.options.workload);
+               report::to_table(*report, paint_of_stdout()), ci_table(job.ci, credential_of(process_variables())),
+               files.size(), files.size() == 1 ? "file" : "files", clean_text(job.options.connection.project),
+               job.options.workload);
   return exit_done;
 }
 
@@ -170,14 +172,25 @@ Result<Sent> send_once(const Job& job, const std::string& policy, const std::str
   return Sent{std::move(body), *std::move(run), std::move(contents)};
 }
 
+/// A job without a token of the service's own asks for one of minutes, before each run that it sends: a profile may
+/// take longer than that. Errors: those of with_job_token().
+Result<void> get_token(Job& job) {
+  const Variables variables = process_variables();
+  if (!wants_job_token(variables)) return {};
+  TRACEWEIR_TRY(client, with_job_token(*job.client, job.options.connection, variables));
+  job.client = std::move(client);
+  return {};
+}
+
 /// As long as the verdict wants more runs of the commit, and each brings it nearer.
-int confirm(const Job& job, const std::string& policy, Sent sent) {
+int confirm(Job& job, const std::string& policy, Sent sent) {
   const auto wanted = [&] { return sent.run.verdict ? runs_wanted(sent.run.verdict->verdict) : 0; };
   std::int64_t number = 1;
   for (std::int64_t left = wanted(); left > 0 && !job.options.confirm_with.empty();) {
     fmt::print(stderr, "traceweir: {}; {} more {} wanted, so the profile runs again\n",
                clean_text(sent.run.verdict->verdict.summary, 1024), left, left == 1 ? "run is" : "runs are");
     auto again = profile_again(job.options.confirm_with, ++number);
+    if (again) again = get_token(job);
     auto next = again ? send_once(job, policy, sent.contents, number) : Result<Sent>(tl::unexpected(again.error()));
     if (!next) {
       static_cast<void>(say(next.error()));
@@ -190,7 +203,7 @@ int confirm(const Job& job, const std::string& policy, Sent sent) {
   return end_with(job, sent.run, sent.body);
 }
 
-int submit(const Job& job, const OptionalPolicy& policy) {
+int submit(Job& job, const OptionalPolicy& policy) {
   const AncestryOf ancestry{job.options.connection.project, job.ci.text(Fact::commit), job.ci.text(Fact::base)};
   if (const auto told = send_ancestry(*job.client, ancestry); !told) return end_by(job, told.error());
   const auto hash = send_policy({job.options, job.ci, *job.client, ""}, policy);
@@ -206,7 +219,8 @@ void say_unknown_variables(const GateOptions& options) {
 
 int explain(const Job& job) {
   say_unknown_variables(job.options);
-  fmt::print("{}", job.options.json ? ci_json(job.ci) + "\n" : ci_table(job.ci));
+  const std::string credential = credential_of(process_variables());
+  fmt::print("{}", job.options.json ? ci_json(job.ci, credential) + "\n" : ci_table(job.ci, credential));
   return exit_done;
 }
 
@@ -250,6 +264,7 @@ int run(GateOptions options) {
   say_notes(job);
   if (const auto right = prepare(job, *policy); !right) return say(right.error());
   // From here on the command line is right; what fails now is the service's or the trace's.
+  if (const auto had = get_token(job); !had) return end_by(job, had.error());
   return submit(job, *policy);
 }
 

@@ -24,6 +24,8 @@ constexpr const char* footer = R"(Examples:
 
 In a project that only observes the exit code is 0 whatever the verdict; a trace that is refused has none and exits 3,
 a service that is away 4 (--on-unreachable pass: 0).
+Without TRACEWEIR_TOKEN the CI's id token is shown and exchanged for a token of minutes: GitHub's job needs `permissions:
+id-token: write`, GitLab's has it in TRACEWEIR_OIDC_TOKEN (docs/ci.md).
 In CI, commit, base, branch, pull request and attempt are found out; --explain-ci shows them.
 A run of several jobs that lacks a rank is judged without it after a while (inconclusive: missing_rank), or at once by
 POST /api/v1/projects/PROJECT/runs/RUN/finish.

