@@ -47,6 +47,7 @@ readonly test_packages='
   fish                   completion is tried in it
   groff-base             shows the pages of man, and says what is wrong with them
   chromium               tests of the dashboard, in a real browser
+  libfaketime            sets the clocks of service and client in the stress test
   valgrind               counts the instructions of two fixed analyses
 '
 readonly bench_packages='

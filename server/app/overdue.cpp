@@ -5,11 +5,11 @@
 namespace traceweir::app {
 
 Result<void> close_overdue(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max,
-                           store::Timestamp now) {
+                           WaitingTimes& waiting) {
   TRACEWEIR_TRY(unfinished, store.unfinished_runs());
   for (const store::RunRecord& run : unfinished) {
     const bool waits = run.status == store::RunStatus::pending && !run.closed;
-    if (!waits || now - run.head.received_at < run_complete_max) continue;
+    if (!waits || waiting.of(run.head.id, run.head.received_at) < run_complete_max) continue;
     TRACEWEIR_TRY(status, store.close_run(run.head.project, run.head.id));
     log(LogLevel::info, "run_closed", {{"run", run.head.id}, {"project", run.head.project}});
     if (status == store::RunStatus::analysing) runs.poke();

@@ -4,14 +4,16 @@
 #include <chrono>
 
 #include "analyzer/core/error.hpp"
+#include "server/app/waiting_times.hpp"
 #include "server/pipeline/run_queue.hpp"
 #include "server/store/store.hpp"
 
 namespace traceweir::app {
 
-/// Closes runs whose first upload came more than `run_complete_max` before `now`. Several processes may do so at once.
+/// Closes runs that have waited for longer than `run_complete_max` since their first upload; `waiting` has begun its
+/// look. Several processes may do so at once.
 /// Errors: what the store says.
 Result<void> close_overdue(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max,
-                           store::Timestamp now);
+                           WaitingTimes& waiting);
 
 }  // namespace traceweir::app

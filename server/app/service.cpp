@@ -77,8 +77,10 @@ void sweep_again(const spool::Spool& spool, spool::BlobStore& blobs, store::Stor
 }
 
 /// A store that is away is no news here: whoever asks is told so.
-void close_overdue_runs(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max) {
-  const auto done = close_overdue(store, runs, run_complete_max, now());
+void close_overdue_runs(store::Store& store, pipeline::RunQueue& runs, std::chrono::seconds run_complete_max,
+                        WaitingTimes& waiting) {
+  waiting.look(now(), std::chrono::steady_clock::now());
+  const auto done = close_overdue(store, runs, run_complete_max, waiting);
   if (!done && done.error().code != ErrorCode::store_unavailable)
     log(LogLevel::warning, "close_overdue_failed", {{"detail", done.error().message}});
 }
@@ -213,8 +215,9 @@ Result<void> serve(const Config& config) {
   const Stopper stopper(stop_steps(config, listener, runs, end_of_work));  // until the end of everything
   {
     runs.start();
+    WaitingTimes waiting;  // of runs, for their ranks
     const Periodic closer("close_overdue", config.resume_pause,
-                          [&] { close_overdue_runs(*store, runs, config.run_complete_time_max); });
+                          [&] { close_overdue_runs(*store, runs, config.run_complete_time_max, waiting); });
     const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
     const auto renewal = renewal_of(access.tls.get(), config.tls_reload_pause);
     listener.run(network_threads);
