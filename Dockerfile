@@ -10,7 +10,7 @@ FROM debian:12-slim
 # Shared libraries of the two programs; curl asks /readyz for the health check.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      ca-certificates curl libboost-url1.81.0 libfmt9 libpq5 libpqxx-6.4 libprometheus-cpp-core1.0 libseccomp2 libsimdjson14 libspdlog1.10 libsqlite3-0 libssl3 \
+      ca-certificates curl libboost-url1.81.0 libfmt9 libisal2 libpq5 libpqxx-6.4 libprometheus-cpp-core1.0 libseccomp2 libsimdjson14 libspdlog1.10 libsqlite3-0 libssl3 \
       libstdc++6 libtomlplusplus3 libzstd1 zlib1g \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --home-dir /var/lib/traceweir --shell /usr/sbin/nologin traceweir \

@@ -9,6 +9,16 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(simdjson 3.0 REQUIRED)
 # zlib: gzip members of traces.
 find_package(ZLIB 1.2 REQUIRED)
+# ISA-L: the same, three times as fast. Where it is absent, or with -DTRACEWEIR_ISAL=OFF, zlib does it.
+option(TRACEWEIR_ISAL "inflate gzip by ISA-L where it is installed" ON)
+find_path(isal_headers isa-l/igzip_lib.h)
+find_library(isal_library isal) # 2.30; the package says no version to cmake
+add_library(traceweir_isal INTERFACE)
+if(TRACEWEIR_ISAL AND isal_headers AND isal_library)
+  target_compile_definitions(traceweir_isal INTERFACE TRACEWEIR_HAS_ISAL)
+  target_include_directories(traceweir_isal SYSTEM INTERFACE ${isal_headers})
+  target_link_libraries(traceweir_isal INTERFACE ${isal_library})
+endif()
 # zstd: traces compressed with it.
 find_package(zstd 1.5 REQUIRED)
 # SQLite: Nsight Systems exports (C API: hardened opening, hot loop) and, through SQLiteCpp, the embedded store.

@@ -16,7 +16,7 @@ LIBRARIES = {
     "boost/system": "boost.asio", "boost/": "boost.other", "CLI/": "cli11", "doctest/": "doctest", "fmt/": "fmt",
     "nlohmann/": "nlohmann", "openssl/": "openssl", "pqxx/": "pqxx", "rapidcheck": "rapidcheck", "simdjson": "simdjson",
     "prometheus/": "prometheus", "seccomp.h": "seccomp", "spdlog/": "spdlog", "sqlite3.h": "sqlite", "SQLiteCpp/": "sqlite", "tl/": "tl",
-    "toml": "toml", "zlib.h": "zlib", "zstd": "zstd",
+    "toml": "toml", "zlib.h": "zlib", "isa-l/": "isal", "zstd": "zstd",
 }
 EVERYWHERE = {"fmt", "standard"}
 

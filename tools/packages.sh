@@ -21,6 +21,7 @@ readonly build_packages='
   prometheus-cpp-dev     counters and the text of GET /metrics
   libssl-dev             hashes, random secrets, TLS of the client
   zlib1g-dev             gzip traces
+  libisal-dev            gzip traces, faster; the build does without it too
   libzstd-dev            zstd traces
   libseccomp-dev         the sandbox of the analysing child
   python3                turns the REST contract and the dashboard into sources; lint, tests of programs

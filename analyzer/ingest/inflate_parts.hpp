@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/ingest/gzip_member.hpp"
 #include "analyzer/ingest/inflate.hpp"
 #include "analyzer/ingest/open_file.hpp"
 
@@ -54,6 +55,11 @@ Result<std::size_t> fill(std::span<char> buffer, Progress& progress, Step step) 
   if (filled == 0 && progress.failure) return tl::unexpected<Error>(*progress.failure);
   return filled;
 }
+
+/// Members of gzip one after another, as one stream of bytes. `member` inflates them; nothing: there was no memory.
+/// Errors: io_failed (no memory).
+Result<std::unique_ptr<ByteSource>> gzip_source(File file, const ReadLimits& limits,
+                                                std::unique_ptr<GzipMember> member);
 
 /// Frames of zstd one after another, as one stream of bytes.
 /// Errors: io_failed (no memory).

@@ -18,7 +18,7 @@ Names of hosts are looked up in /etc/hosts and DNS (other services of nsswitch.c
 against the system's authorities, wherever the distribution keeps them; SSL_CERT_FILE and SSL_CERT_DIR win.
 """
 # What is linked in, by the packages that hold the licences: Debian's own texts are shipped.
-LINKED = ("libc6", "libstdc++6", "libssl3", "libsqlite3-0", "libsqlitecpp-dev", "zlib1g", "libzstd1", "libseccomp2", "libboost1.81-dev",
+LINKED = ("libc6", "libstdc++6", "libssl3", "libsqlite3-0", "libsqlitecpp-dev", "zlib1g", "libisal2", "libzstd1", "libseccomp2", "libboost1.81-dev",
           "libfmt-dev", "libsimdjson-dev", "libtomlplusplus-dev", "libcli11-dev", "nlohmann-json3-dev", "libexpected-dev")
 
 
