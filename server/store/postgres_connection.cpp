@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <pqxx/pqxx>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/core/text.hpp"
@@ -14,6 +15,11 @@
 
 namespace traceweir::store {
 namespace {
+
+constexpr std::string_view no_such_statement = "26000";
+
+/// How many statements a session keeps prepared. There are fewer texts than that; more would be a leak.
+constexpr std::size_t prepared_max = 256;
 
 struct FaultRow {
   std::string_view sqlstate;  // or the beginning of several
@@ -37,6 +43,7 @@ constexpr FaultRow faults[] = {
     {"28", PostgresFault::unavailable},         // not let in any more
     {"3D", PostgresFault::unavailable},         // no such database
     {"22021", PostgresFault::unstorable_text},  // character not in repertoire
+    {no_such_statement, PostgresFault::again},  // prepared in another session
 };
 
 PostgresFault fault_of(std::string_view sqlstate) {
@@ -145,9 +152,22 @@ struct PostgresConnection::Parts {
   pqxx::quiet_errorhandler quiet;  // libpqxx would write its notices to stderr, in between the log's lines
   std::unique_ptr<pqxx::work> transaction;
   std::unique_ptr<Receiver> receiver;
+  std::unordered_map<std::string, std::string> prepared;  // names by text
+  bool may_prepare = false;
   Access access = Access::reading;
   bool lost = false;
 };
+
+namespace {
+
+/// Whether what we talk to is the session itself. A pooler answers with a key of its own, and may hand every
+/// transaction to another session.
+bool is_direct(pqxx::connection& connection) {
+  pqxx::nontransaction asking(connection);
+  return asking.exec1("SELECT pg_backend_pid()")[0].as<int>() == connection.backendpid();
+}
+
+}  // namespace
 
 /// Runs `work`; what libpqxx throws comes out as PostgresFailure.
 template <typename Work>
@@ -160,6 +180,7 @@ auto PostgresConnection::guarded(const Work& work) {
   try {
     return work();
   } catch (const pqxx::sql_error& error) {
+    if (error.sqlstate() == no_such_statement) parts_->may_prepare = false;
     throw failure(fault_of(error.sqlstate()), error.what());
   } catch (const pqxx::serialization_failure& error) {
     throw failure(PostgresFault::again, error.what());
@@ -178,6 +199,7 @@ auto PostgresConnection::guarded(const Work& work) {
 PostgresConnection::PostgresConnection(const std::string& address) {
   try {
     parts_ = std::make_unique<Parts>(address);
+    parts_->may_prepare = is_direct(parts_->connection);
   } catch (const std::exception& error) {
     throw PostgresFailure(PostgresFault::connection_lost, shown(error.what()));
   }
@@ -213,6 +235,16 @@ void PostgresConnection::roll_back() noexcept {
   }
 }
 
+/// The name under which the session knows the statement; nothing where it is to be parsed anew.
+const std::string* PostgresConnection::prepared_name(const std::string& sql) {
+  if (!parts_->may_prepare) return nullptr;
+  if (const auto found = parts_->prepared.find(sql); found != parts_->prepared.end()) return &found->second;
+  if (parts_->prepared.size() == prepared_max) return nullptr;
+  const std::string name = "traceweir_" + std::to_string(parts_->prepared.size());
+  parts_->connection.prepare(name, sql);
+  return &parts_->prepared.emplace(sql, name).first->second;
+}
+
 Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> parameters) {
   std::vector<const char*> texts;  // nullptr: NULL
   texts.reserve(parameters.size());
@@ -223,7 +255,10 @@ Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> 
     texts.push_back(storable ? parameter.text()->c_str() : nullptr);
   }
   return guarded([&] {
-    auto rows = parts_->transaction->exec_params(sql, pqxx::prepare::make_dynamic_params(texts));
+    const auto values = pqxx::prepare::make_dynamic_params(texts);
+    const std::string* name = prepared_name(sql);
+    auto rows = name != nullptr ? parts_->transaction->exec_prepared(*name, values)
+                                : parts_->transaction->exec_params(sql, values);
     return Rows(std::make_unique<Rows::Answer>(Rows::Answer{std::move(rows)}));
   });
 }

@@ -138,7 +138,8 @@ class PostgresConnection {
   /// Ends a transaction that was begun and not committed; without one it does nothing.
   void roll_back() noexcept;
 
-  /// One statement with its parameters, parsed anew each time: prepared statements would outlive the transaction.
+  /// One statement with its parameters. The session keeps it prepared where no pooler stands in between; through one it
+  /// is parsed anew each time, since prepared statements would outlive the transaction.
   template <typename... T>
   Rows query(std::string_view sql, const T&... values) {
     const std::vector<Parameter> parameters{Parameter(values)...};
@@ -165,6 +166,7 @@ class PostgresConnection {
  private:
   struct Parts;  ///< libpqxx's
   Rows run(const std::string& sql, std::span<const Parameter> parameters);
+  const std::string* prepared_name(const std::string& sql);
   template <typename Work>
   auto guarded(const Work& work);
 

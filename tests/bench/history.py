@@ -4,8 +4,12 @@ RUN = {"id": "'bench-' || n", "commit_sha": "lpad(to_hex(n), 40, '0')", "receive
 MEASUREMENT = {"run_seq": "o.seq", "value": "v.value * (1 + ((o.seq * 7919) % 1000 - 500) / 50000.0)"}
 
 
-def fill(cluster, url: str, run: str, points: int):
-    """Until the run's series have so many points."""
+# Other series beside the one that is asked for, so that the table is a table.
+SERIES = 20
+
+
+def fill(cluster, url: str, run: str, metric: str, points: int):
+    """Until the run's series of the metric, and some others, have so many points."""
     database = url.partition("///")[2].partition("?")[0]
 
     def copy(table: str, alias: str, changes: dict) -> str:
@@ -17,7 +21,8 @@ def fill(cluster, url: str, run: str, points: int):
     cluster.psql(f"""BEGIN;
         {copy('run', 'r', RUN)} FROM run r, {numbers} WHERE r.id = '{run}' ORDER BY n;
         {copy('measurement', 'v', MEASUREMENT)} FROM run r JOIN measurement v ON v.run_seq = r.seq,
-          run o WHERE r.id = '{run}' AND o.lane_id = r.lane_id AND o.seq > r.seq ORDER BY v.metric_id, o.seq;
+          run o WHERE r.id = '{run}' AND v.metric_id IN (SELECT id FROM metric ORDER BY name <> '{metric}', id LIMIT {SERIES})
+          AND o.lane_id = r.lane_id AND o.seq > r.seq ORDER BY v.metric_id, o.seq;
         INSERT INTO commit_node (project_id, sha, committed_us, subject, author)
           SELECT r.project_id, lpad(to_hex(n), 40, '0'), r.received_us + n, 'change number ' || n, 'Ada Lovelace'
           FROM run r, {numbers} WHERE r.id = '{run}' ON CONFLICT DO NOTHING;

@@ -183,9 +183,10 @@ class Services:
         answer = self.service.upload(token, self.inputs.upload().read_bytes(), sha(1), project="series")
         if answer.status != 201:
             raise Failed(f"the first run of the history was answered {answer}")
-        history.fill(self.cluster, self.database, answer.json["run"]["id"], HISTORY_POINTS)
+        metric = "gpu.utilization"
+        history.fill(self.cluster, self.database, answer.json["id"], metric, HISTORY_POINTS)
         self.series_token = token
-        return "gpu.utilization"
+        return metric
 
     def history_p50(self) -> Cost:
         metric = self.filled

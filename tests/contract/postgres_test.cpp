@@ -149,3 +149,42 @@ TEST_CASE("postgres: a page of a history is read from the indexes of its months 
   CHECK_FALSE(contains(plan, "Seq Scan"));
   CHECK_FALSE(contains(plan, "\"Sort\""));
 }
+
+TEST_CASE("postgres: a statement is prepared once, and a session that does not know it is asked without it") {
+  const auto under_test = make_postgres_under_test();
+  const auto store = under_test->open();
+  PostgresConnection connection(under_test->url());
+  const auto prepared = [&] {
+    std::int64_t count = 0;
+    Rows row = connection.query("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%tenfold%'");
+    REQUIRE(row.next());
+    row.read(count);
+    return count;
+  };
+  const auto tenfold = [&](std::int64_t number) {
+    std::int64_t answer = 0;
+    Rows row = connection.query("SELECT 10 * $1::bigint AS tenfold", number);
+    REQUIRE(row.next());
+    row.read(answer);
+    return answer;
+  };
+  connection.begin(Access::reading, "SET LOCAL jit = off");
+  CHECK(tenfold(4) == 40);
+  CHECK(tenfold(5) == 50);
+  CHECK(prepared() == 2);  // itself, too
+
+  // As where a pooler hands the next transaction to another session.
+  connection.run_script("DEALLOCATE ALL");
+  try {
+    tenfold(6);
+    FAIL("an unknown statement was answered");
+  } catch (const PostgresFailure& failure) {
+    CHECK(failure.fault() == PostgresFault::again);
+  }
+  connection.roll_back();
+  CHECK_FALSE(connection.broken());
+  connection.begin(Access::reading, "SET LOCAL jit = off");
+  CHECK(tenfold(6) == 60);
+  CHECK(prepared() == 0);
+  connection.roll_back();
+}
