@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,14 @@
 #include "server/wire/listing.hpp"
 
 namespace traceweir::api {
+namespace {
+
+/// In a summary the verdict that was given last speaks for a workload; a run without any comes after it.
+bool is_judged_before(const store::RunRecord& a, const store::RunRecord& b) {
+  return a.finished_at.value_or(store::Timestamp::max()) < b.finished_at.value_or(store::Timestamp::max());
+}
+
+}  // namespace
 
 /// PUT /api/v1/projects/{project}/commits   body: [{sha, parents, committed_at, subject, author}]
 /// 204: added to the commit graph; what was known of a commit stays
@@ -34,10 +43,13 @@ Result<http::Response> get_commit(const http::Request& request, Services& servic
   if (!wire::is_commit(sha))
     return fail(ErrorCode::bad_query, "commit: expected a full commit id of 40 or 64 hex digits");
   TRACEWEIR_TRY(records, services.store.runs_of_commit(caller.project.name, "", sha));
+  const auto outcome = outcome_of(records);
+  const bool as_markdown = request.accepts(markdown_type);
+  if (as_markdown) std::stable_sort(records.begin(), records.end(), is_judged_before);
   std::vector<wire::RunDocument> runs;
   for (const store::RunRecord& record : records) runs.push_back(document_of(record));
-  if (request.accepts(markdown_type)) return markdown_of_commit(request, sha, runs);
-  return http::respond(http::Status::ok, json_type, wire::commit_to_json(sha, outcome_of(records), runs));
+  if (as_markdown) return markdown_of_commit(request, sha, runs);
+  return http::respond(http::Status::ok, json_type, wire::commit_to_json(sha, outcome, runs));
 }
 
 }  // namespace traceweir::api

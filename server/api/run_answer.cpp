@@ -30,7 +30,8 @@ std::optional<wire::RunRanks> ranks_of(const store::RunRecord& run) {
 
 /// Where a workload of a commit stands.
 struct Standing {
-  std::optional<gate::Outcome> verdict;  ///< the latest
+  std::optional<gate::Outcome> verdict;  ///< the one given last: it knows all others
+  std::optional<store::Timestamp> given_at;
   store::RunStatus latest = store::RunStatus::judged;
 };
 
@@ -119,7 +120,10 @@ std::optional<gate::Outcome> outcome_of(std::span<const store::RunRecord> oldest
   for (const store::RunRecord& run : oldest_first) {
     if (run.superseded || has_higher(oldest_first, run, IfJudged::yes) || is_outdone(oldest_first, run)) continue;
     Standing& standing = workloads[run.head.workload];
-    if (run.outcome) standing.verdict = *run.outcome;
+    if (run.outcome && run.finished_at >= standing.given_at) {
+      standing.verdict = *run.outcome;
+      standing.given_at = run.finished_at;
+    }
     if (!has_higher(oldest_first, run, IfJudged::no)) standing.latest = run.status;
   }
   std::optional<gate::Outcome> worst;

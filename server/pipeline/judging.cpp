@@ -19,6 +19,7 @@ namespace {
 struct Samples {
   std::vector<gate::JudgedRun> runs;  ///< oldest first, the new one last
   std::vector<std::string> notes;
+  Beside beside{};
 };
 
 /// A higher attempt of the same job that has its verdict or may still get one; nullptr: this is the highest.
@@ -27,6 +28,16 @@ const store::RunRecord* higher_attempt(const std::vector<store::RunRecord>& reco
     return record.status != store::RunStatus::rejected && store::supersedes(record.head, head);
   });
   return found == records.end() ? nullptr : &*found;
+}
+
+Beside beside_of(const std::vector<store::RunRecord>& records, const store::RunHead& head) {
+  Beside beside;
+  for (const store::RunRecord& record : records) {
+    if (record.head.id == head.id || record.status != store::RunStatus::judged) continue;
+    ++beside.runs;
+    beside.newest = std::max(beside.newest, record.finished_at.value_or(store::Timestamp{}));
+  }
+  return beside;
 }
 
 /// The commit's runs of this workload and class that count as samples. Runs of a fork and of the repository itself are
@@ -39,8 +50,10 @@ Result<Samples> samples_of(store::Store& store, const store::RunHead& head, cons
     return Samples{{judged_run(head, report)},
                    {fmt::format("attempt {} of this job came before this attempt {}: judged alone; run {} takes its "
                                 "place (superseded) once it is judged",
-                                higher->head.attempt, head.attempt, higher->head.id)}};
+                                higher->head.attempt, head.attempt, higher->head.id)},
+                   beside_of(records, head)};
   Samples samples;
+  samples.beside = beside_of(records, head);
   for (const store::RunRecord& record : records) {
     const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
                         record.head.fork == head.fork && record.comparable_key == key && !record.superseded &&
@@ -101,6 +114,11 @@ std::vector<std::string> needed(const gate::Verdict& without, const std::map<std
 
 }  // namespace
 
+Result<Beside> beside_of(store::Store& store, const store::RunHead& head) {
+  TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit));
+  return beside_of(records, head);
+}
+
 gate::JudgedRun judged_run(const store::RunHead& head, const report::Report& report) {
   gate::JudgedRun run;
   run.id = head.id;
@@ -139,6 +157,7 @@ Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& questi
     TRACEWEIR_TRY(unaccepted, baseline_for(store, asked));
     judged.leans_on = needed(gate::judge(samples.runs, unaccepted.baseline, question.policy), found.speaking);
   }
+  judged.beside = samples.beside;
   judged.inputs = {"",
                    question.report.analyzer_version,
                    question.report.classifier,

@@ -24,6 +24,15 @@ struct JudgeQuestion {
   store::Timestamp now;  ///< acceptances that ended before are not in force
 };
 
+/// The runs of the commit and workload that had their verdict when another one was judged.
+struct Beside {
+  std::int64_t runs = 0;
+  store::Timestamp newest{};  ///< when the last of them got it; the epoch where there is none
+};
+
+/// Errors: what the store says.
+Result<Beside> beside_of(store::Store& store, const store::RunHead& head);
+
 struct JudgedVerdict {
   gate::Verdict verdict;
   gate::Baseline::Place place = gate::Baseline::Place::elsewhere;
@@ -31,6 +40,7 @@ struct JudgedVerdict {
   bool in_baseline = false;                      ///< whether later runs may be compared with this one
   std::vector<std::string> leans_on;             ///< ids of the acceptances without which they might not
   std::map<std::string, gate::NoiseBand> bands;  ///< metric → the band that its value was judged by
+  Beside beside{};                               ///< what the verdict knows, or leaves out for a reason
   wire::JudgeInputs inputs;                      ///< what the judge was given; its notes are not in the verdict yet
 };
 

@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/hash/sha256.hpp"
-#include "server/pipeline/comparable.hpp"
-#include "server/pipeline/explanation.hpp"
-#include "server/pipeline/judging.hpp"
+#include "server/pipeline/judged_result.hpp"
 #include "server/pipeline/policy_choice.hpp"
-#include "server/pipeline/settle.hpp"
-#include "server/wire/judge_inputs.hpp"
-#include "server/wire/run_document.hpp"
 
 namespace traceweir::pipeline {
 namespace {
+
+/// How often a run is judged again because another one of its commit was finished in between.
+constexpr int rounds_max = 100;
 
 /// Failures that the caller's file caused: they are the run's result. All others leave the run unfinished.
 bool is_result(ErrorCode code) {
@@ -25,36 +22,6 @@ bool is_result(ErrorCode code) {
       ErrorCode::not_a_trace,     ErrorCode::unsupported_format, ErrorCode::malformed_trace,
       ErrorCode::trace_too_large, ErrorCode::analysis_timeout,   ErrorCode::analysis_failed};
   return std::find(std::begin(results), std::end(results), code) != std::end(results);
-}
-
-/// The verdict as it is stored: what is answered, and what it can be judged again from.
-std::string stored_verdict(const Stages& stages, const store::Project& project, const ChosenPolicy& chosen,
-                           JudgedVerdict judged) {
-  wire::JudgeInputs& inputs = judged.inputs;
-  inputs.build = stages.build;
-  inputs.notes.insert(inputs.notes.end(), chosen.notes.begin(), chosen.notes.end());
-  gate::Verdict& verdict = judged.verdict;
-  verdict.notes.insert(verdict.notes.end(), inputs.notes.begin(), inputs.notes.end());
-  const std::string document = wire::to_json(wire::VerdictDocument{
-      std::move(verdict), std::string(store::word(project.mode)), chosen.source, hash::sha256_hex(chosen.policy.text)});
-  return wire::stored_verdict(document, wire::to_json(wire::needed_by(chosen.policy, std::move(inputs))));
-}
-
-/// The policy's text stays to be had under its hash, whatever the project's policy becomes.
-Result<void> keep_policy(const Stages& stages, const store::Project& project, const gate::Policy& policy) {
-  const std::string sha256 = hash::sha256_hex(policy.text);
-  TRACEWEIR_TRY(kept, stages.store.policy(project.name, sha256));
-  if (kept) return {};
-  return stages.store.put_policy(project.name, sha256, policy.text, stages.now());
-}
-
-std::vector<std::pair<std::string, double>> values_of(const report::Report& report) {
-  std::vector<std::pair<std::string, double>> values;
-  for (const metrics::RunMeasurement& measured : report.measurements) {
-    const metrics::Measurement based = metrics::in_base_unit(measured.mean);
-    if (based.value) values.emplace_back(based.metric, as_double(*based.value));
-  }
-  return values;
 }
 
 analysis::AnalysisOptions reading_of(const store::RunHead& head, const gate::Policy& policy) {
@@ -122,78 +89,16 @@ Result<report::Report> report_of(const Stages& stages, std::span<const analysis:
   return stages.analysis.report_of(files, reading);
 }
 
-/// A failing run of the baseline branch means that everybody's next run is compared with a broken state.
-std::optional<Notice> failure_of(const store::RunHead& head, const JudgedVerdict& judged) {
-  const gate::Verdict& verdict = judged.verdict;
-  const bool on_branch = judged.place == gate::Baseline::Place::baseline_branch;
-  if (!on_branch || verdict.outcome != gate::Outcome::fail) return std::nullopt;
-  const std::string metric = verdict.rules.empty() ? "" : verdict.rules.front().metric;
-  return Notice{Notice::Kind::failed, head.project, head.workload,   head.branch, head.id,
-                head.commit,          metric,       verdict.summary, false};
-}
-
-/// What a judged run was judged by, kept for what is to be found in its series.
-struct JudgedRun {
-  ChosenPolicy chosen;
-  report::Report report;
-  JudgedVerdict verdict;
-};
-
-/// What is to be stored of a run, and who is to be told once it is.
-struct Walked {
-  store::RunResult result;
-  std::vector<Notice> notices;
-  std::optional<JudgedRun> judged;
-};
-
 /// The stages. Each arrow is a function: previous value in, next value out.
-Result<Walked> walk(const Stages& stages, const store::Project& project, const store::RunRecord& run,
-                    EarlyReport* early) {
+Result<Measured> measure(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                         EarlyReport* early) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(local, files_of(stages, run));
   TRACEWEIR_TRY(report, report_of(stages, local.files, reading_of(run.head, chosen.policy), early));
   TRACEWEIR_TRY_VOID(check_count(run.head, report));
   // From here on nobody opens the uploads again, and nobody asks which format it was.
 
-  const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
-  TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
-  TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key, stages.now()}));
-  TRACEWEIR_TRY_VOID(
-      explain(stages.store, {project.name, report, judged.inputs.baseline, chosen.policy}, judged.verdict));
-  // From here on nothing is decided any more; the rest records.
-
-  Walked walked;
-  if (auto failure = failure_of(run.head, judged)) walked.notices.push_back(*std::move(failure));
-  store::RunResult& result = walked.result;
-  result.status = store::RunStatus::judged;
-  result.outcome = judged.verdict.outcome;
-  result.report_json = report::to_json(report);
-  result.comparable_key = key;
-  result.in_baseline = judged.in_baseline;
-  result.in_series = judged.in_series;
-  result.values = values_of(report);
-  result.bands = judged.bands;
-  result.leans_on = judged.leans_on;
-  result.verdict_json = stored_verdict(stages, project, chosen, judged);
-  walked.judged = {std::move(chosen), std::move(report), std::move(judged)};
-  return walked;
-}
-
-/// What the run shows of its series. It has its result already: a store that is away now costs a note, and the next run
-/// finds the same.
-void settle_series(const Stages& stages, const store::Project& project, const store::RunHead& head, Walked& walked) {
-  if (!walked.judged || !walked.result.in_series) return;
-  const JudgedRun& judged = *walked.judged;
-  const auto verdict_with = [&](const std::vector<std::string>& notes) {
-    JudgedVerdict verdict = judged.verdict;
-    verdict.inputs.notes.insert(verdict.inputs.notes.end(), notes.begin(), notes.end());
-    return stored_verdict(stages, project, judged.chosen, std::move(verdict));
-  };
-  const SeriesCause cause{
-      project, head, judged.report, judged.chosen.policy, walked.result.comparable_key, walked.result.finished_at};
-  auto drifts = settle_run(stages.store, cause, verdict_with);
-  if (!drifts) return stages.meters.run_error(word(drifts.error().code));
-  std::move(drifts->begin(), drifts->end(), std::back_inserter(walked.notices));
+  return Measured{std::move(chosen), std::move(report)};
 }
 
 /// The upload of this rank, as long as it waits for its analysis.
@@ -242,6 +147,35 @@ Result<void> settle(const Stages& stages, const store::Job& job, store::UploadRe
   return status ? Result<void>{} : tl::unexpected(status.error());
 }
 
+/// What was found of the run as the store keeps it: a verdict, or why there can be none.
+Result<Walked> result_of(const Stages& stages, const store::Project& project, const store::RunRecord& run,
+                         const Result<Measured>& measured) {
+  auto walked = measured ? judge(stages, project, run, *measured) : Result<Walked>(tl::unexpected(measured.error()));
+  if (!walked && !is_result(walked.error().code)) return walked;
+  if (!walked) {
+    walked = Walked{rejected(walked.error()), {}, std::nullopt};
+    walked->result.finished_at = stages.now();
+  }
+  walked->result.run = run.head.id;
+  return walked;
+}
+
+/// Whether the store refused the result because another run of the commit got its verdict meanwhile.
+Result<bool> is_overtaken(const Stages& stages, const store::RunHead& head, const store::RunResult& result,
+                          const Error& error) {
+  if (error.code != ErrorCode::conflict || !result.beside) return false;
+  TRACEWEIR_TRY(now, beside_of(stages.store, head));
+  return now.runs != *result.beside;
+}
+
+void tell(const Stages& stages, const store::Project& project, std::vector<Notice>& notices) {
+  if (!stages.on_notice) return;
+  for (Notice& notice : notices) {
+    notice.observe = project.mode == store::Mode::observe;
+    stages.on_notice(notice);
+  }
+}
+
 /// Records a result, and counts it once it is recorded.
 Result<void> finish(const Stages& stages, const store::RunResult& result) {
   TRACEWEIR_TRY_VOID(stages.store.finish_run(result));
@@ -271,20 +205,20 @@ Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyRepo
   TRACEWEIR_TRY(project, stages.store.project(job.project));
   TRACEWEIR_TRY(run, stages.store.run(job.project, job.run));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
-  auto walked = walk(stages, *project, *run, early);
-  if (!walked && !is_result(walked.error().code)) return tl::unexpected(std::move(walked).error());
-  if (!walked) walked = Walked{rejected(walked.error()), {}, {}};
-  walked->result.run = job.run;
-  walked->result.holder = job.holder;
-  walked->result.finished_at = stages.now();
-  TRACEWEIR_TRY_VOID(finish(stages, walked->result));
-  settle_series(stages, *project, run->head, *walked);
-  if (stages.on_notice)
-    for (Notice& notice : walked->notices) {
-      notice.observe = project->mode == store::Mode::observe;
-      stages.on_notice(notice);
+  const auto measured = measure(stages, *project, *run, early);
+  for (int round = 1;; ++round) {
+    TRACEWEIR_TRY(walked, result_of(stages, *project, *run, measured));
+    walked.result.holder = job.holder;
+    const auto done = finish(stages, walked.result);
+    if (done) {
+      if (walked.judged && walked.result.in_series) settle_series(stages, *project, run->head, *measured, walked);
+      tell(stages, *project, walked.notices);
+      return {};
     }
-  return {};
+    // Every round that is lost is one that another run of the commit has won.
+    TRACEWEIR_TRY(overtaken, is_overtaken(stages, run->head, walked.result, done.error()));
+    if (!overtaken || round == rounds_max) return done;
+  }
 }
 
 Result<void> reject(const Stages& stages, const store::Job& job, const Error& error) {

@@ -151,11 +151,30 @@ constexpr std::string_view of_the_same_job =
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
     "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE ";
 
-/// Attempts may be finished at once. Each locks all runs of the job first, so that the later one sees the earlier.
-void lock_attempts(PostgresConnection& connection, const std::string& run) {
+/// `o`: the runs of the same workload and commit as the run $1, which is `r` and among them.
+constexpr std::string_view of_the_same_commit =
+    " FROM run r JOIN lane l ON l.id = r.lane_id "
+    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
+    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.id = $1 ";
+
+/// Runs of a commit may be finished at once. Each locks all of them first, so that the later one sees the earlier.
+void lock_commit(PostgresConnection& connection, const std::string& run) {
   static const std::string sql =
-      "SELECT o.seq" + std::string(of_the_same_job) + "r.id = $1 ORDER BY o.seq FOR NO KEY UPDATE OF o";
+      "SELECT o.seq" + std::string(of_the_same_commit) + "ORDER BY o.seq FOR NO KEY UPDATE OF o";
   connection.query(sql, run);
+}
+
+/// A verdict on several runs of a commit is of those that it knows.
+Result<void> check_beside(PostgresConnection& connection, const RunResult& result) {
+  if (!result.beside) return {};
+  static const std::string sql =
+      "SELECT count(*)" + std::string(of_the_same_commit) + "AND o.seq <> r.seq AND o.status = 'judged'";
+  Rows rows = connection.query(sql, result.run);
+  std::int64_t judged = 0;
+  rows.next();
+  rows.read(judged);
+  if (judged == *result.beside) return {};
+  return fail(ErrorCode::conflict, "run " + result.run + ": another run of its commit was judged meanwhile");
 }
 
 /// Marks a run as finished, keeps its documents and ends its jobs, in one statement; nothing where it is no open run,
@@ -256,7 +275,8 @@ Result<void> PostgresStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   std::optional<Timestamp> unmade;  // a time whose month has to be made first, in a transaction of its own
   const auto work = [&](PostgresConnection& connection) -> Result<void> {
-    lock_attempts(connection, result.run);
+    lock_commit(connection, result.run);
+    TRACEWEIR_TRY_VOID(check_beside(connection, result));
     const auto place = mark_finished(connection, result);
     if (!place) return tl::unexpected(why_not_closed(connection, result.run));
     unmade = place->has_month ? std::nullopt : std::optional(place->received_at);

@@ -126,6 +126,21 @@ constexpr std::string_view of_the_same_job =
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
     "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.seq = ?1";
 
+/// A verdict on several runs of a commit is of those that it knows.
+Result<void> check_beside(Connection& connection, const RunResult& result) {
+  if (!result.beside) return {};
+  Query query = connection.query(
+      "SELECT count(*) FROM run r JOIN lane l ON l.id = r.lane_id "
+      "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.seq <> r.seq "
+      "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.id = ?1 AND o.status = 'judged'",
+      result.run);
+  std::int64_t judged = 0;
+  query.next();
+  query.read(judged);
+  if (judged == *result.beside) return {};
+  return fail(ErrorCode::conflict, "run " + result.run + ": another run of its commit was judged meanwhile");
+}
+
 /// Attempts may be finished in any order, so a run that was judged looks both ways.
 void settle_attempts(Connection& connection, Place place) {
   static const std::string lower =
@@ -322,6 +337,7 @@ Result<Begun> SqliteStore::begin_run(const RunHead& head, const Upload& upload, 
 Result<void> SqliteStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
   return database_->write([&](Connection& connection) -> Result<void> {
+    TRACEWEIR_TRY_VOID(check_beside(connection, result));
     TRACEWEIR_TRY(place, mark_finished(connection, result));
     TRACEWEIR_TRY_VOID(finish_jobs(connection, place.run, result.holder));
     settle_attempts(connection, place);

@@ -140,6 +140,7 @@ struct RunResult {
   std::map<std::string, gate::NoiseBand> bands{};  ///< of the values that were compared with a baseline
   std::vector<std::string> leans_on{};             ///< ids of the acceptances without which it would not be in_baseline
   std::string holder{};                            ///< the claim that it was found in; empty: the job is in none
+  std::optional<std::int64_t> beside{};  ///< judged runs of its workload and commit that the verdict knows; empty: any
 };
 
 struct RunRecord {
@@ -292,8 +293,10 @@ class Store {
   virtual Result<RunStatus> close_run(std::string_view project, std::string_view id) = 0;
   /// Writes the result of a run that is pending or analysing; its jobs are done by that. A judged run supersedes those
   /// with a lower attempt of the same workload and commit and the same run_key (where stated), or the same ci_run
-  /// (where stated), job and matrix, in whatever order they are finished; a superseded run is in no baseline. Errors:
-  /// not_found, conflict (the run has a result, or its job is in another claim: whoever lost a claim writes nothing).
+  /// (where stated), job and matrix, in whatever order they are finished; a superseded run is in no baseline. Of runs of
+  /// a commit that are judged at the same time one is finished first; the others did not know it (`beside`) and are
+  /// refused, to be judged again. Errors: not_found, conflict (the run has a result; another run of its commit got one
+  /// meanwhile; its job is in another claim: whoever lost a claim writes nothing).
   virtual Result<void> finish_run(const RunResult& result) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) = 0;

@@ -1,6 +1,7 @@
 // The outcome of a commit: what counts, and that absence of data is never a pass.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,18 @@ TEST_CASE("outcome: the latest of each workload, the worst over workloads") {
          {"one", {judged(Outcome::warn)}, Outcome::warn},
          {"the latest sample", {judged(Outcome::fail), judged(Outcome::pass)}, Outcome::pass},
          {"the worst workload", {judged(Outcome::fail, 1, "a"), judged(Outcome::pass, 1, "b")}, Outcome::fail}});
+}
+
+TEST_CASE("outcome: runs that were judged at once: the verdict that was given last knows the others") {
+  const auto given = [](RunRecord run, int at) {
+    run.finished_at = store::Timestamp(std::chrono::microseconds(at));
+    return run;
+  };
+  check({{"in order", {given(judged(Outcome::fail), 1), given(judged(Outcome::pass), 2)}, Outcome::pass},
+         {"the first upload last", {given(judged(Outcome::fail), 2), given(judged(Outcome::pass), 1)}, Outcome::fail},
+         {"workloads apart",
+          {given(judged(Outcome::fail, 1, "a"), 1), given(judged(Outcome::pass, 1, "b"), 2)},
+          Outcome::fail}});
 }
 
 TEST_CASE("outcome: a superseded attempt does not count, in whatever order the attempts come") {
