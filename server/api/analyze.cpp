@@ -9,6 +9,7 @@
 
 #include "analyzer/core/text.hpp"
 #include "server/api/auth.hpp"
+#include "server/api/body_buffer.hpp"
 #include "server/api/handlers.hpp"
 #include "server/api/query_values.hpp"
 #include "server/http/body.hpp"
@@ -50,12 +51,13 @@ Result<Curiosity> admit(const http::Request& request, Services& services) {
 /// Streams the body to the file: it is never held in memory.
 /// Errors: those of the body and of the spool.
 boost::asio::awaitable<Result<void>> receive(http::BodyReader& body, spool::IncomingFile& file) {
-  std::vector<std::byte> buffer(http::body_buffer_bytes);
+  BodyBuffer buffer;
   for (;;) {
-    const auto count = co_await body.read(buffer);
+    const auto space = buffer.space();
+    const auto count = co_await body.read(space);
     if (!count) co_return tl::unexpected(count.error());
     if (*count == 0) co_return Result<void>{};
-    if (auto written = file.write(std::span(buffer).first(*count)); !written)
+    if (auto written = file.write(buffer.filled(*count)); !written)
       co_return tl::unexpected(std::move(written).error());
   }
 }

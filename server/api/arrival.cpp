@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/http/body.hpp"
+#include "server/api/body_buffer.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -64,13 +64,14 @@ bool may_be_read_early(std::span<const std::byte> head) {
 boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     http::Request& request, spool::IncomingFile& file, Services& services,
     std::optional<analysis::AnalysisOptions> reading) {
-  std::vector<std::byte> buffer(http::body_buffer_bytes);
+  BodyBuffer buffer;
   Beside beside(services, std::move(reading));
   for (;;) {
-    auto count = co_await request.body->read(buffer);
+    const auto space = buffer.space();
+    auto count = co_await request.body->read(space);
     if (!count) co_return tl::unexpected(std::move(count).error());
     if (*count == 0) co_return beside.complete();
-    const auto piece = std::span(buffer).first(*count);
+    const auto piece = buffer.filled(*count);
     if (auto written = file.write(piece); !written) co_return tl::unexpected(std::move(written).error());
     beside.grew(file, piece);
   }

@@ -6,7 +6,7 @@
 namespace traceweir::http {
 namespace {
 
-constexpr std::size_t raw_piece_bytes = std::size_t{64} * 1024;
+constexpr std::size_t raw_piece_bytes_max = std::size_t{64} * 1024;
 
 tl::unexpected<Error> cut() { return fail(ErrorCode::bad_request, "the body ended before its announced end"); }
 
@@ -74,10 +74,11 @@ boost::asio::awaitable<Result<std::size_t>> SocketBody::read_chunked(std::span<s
     if (step->produced > 0 || complete_) co_return step->produced;
 
     const auto begun = Wire::Clock::now();
-    const Result<std::size_t> got = co_await wire_.read_ahead(raw_piece_bytes, begun + patience_.left());
+    const Result<std::size_t> got = co_await wire_.read_ahead(raw_piece_bytes_, begun + patience_.left());
     if (!got) co_return got;
     patience_.spend(Wire::Clock::now() - begun, *got);
     if (*got == 0) co_return cut();
+    if (*got == raw_piece_bytes_) raw_piece_bytes_ = std::min(2 * raw_piece_bytes_, raw_piece_bytes_max);
   }
 }
 

@@ -39,6 +39,7 @@ class SocketBody final : public BodyReader {
   std::uint64_t announced_;
   Patience patience_;
   ChunkedDecoder decoder_;
+  std::size_t raw_piece_bytes_ = std::size_t{8} * 1024;  ///< read at a time; grows with a sender that fills it
   bool owes_continue_;
   bool complete_;
   std::optional<Error> failed_;  ///< the first failure; every read after it fails alike

@@ -1,4 +1,4 @@
-"""R6: a thousand clients that send a byte a second, half of them heads, half of them bodies: /healthz stays fast, each of them is
+"""R6: a thousand clients that send a byte a second, a third of them heads, the others bodies, plain or in chunks: /healthz stays fast, each of them is
 dropped by its timer, and memory does not grow with them."""
 import resource
 import selectors
@@ -39,15 +39,14 @@ def slow_clients(service, count: int) -> dict:
     """socket → what it sends byte by byte."""
     token = service.token("demo", "upload")
     head = b"GET /healthz HTTP/1.1\r\nHost: h\r\nX-Slow: " + b"x" * 500
-    body = (f"POST /api/v1/projects/demo/runs?commit={'0' * 40} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {token}\r\n"
-            "Content-Length: 100000\r\n\r\n").encode()
+    upload = f"POST /api/v1/projects/demo/runs?commit={'0' * 40} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {token}\r\n"
+    openings = ["", upload + "Content-Length: 100000\r\n\r\n", upload + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n"]
     clients = {}
     for number in range(count):
         connection = socket.create_connection(("127.0.0.1", service.port), timeout=30)
-        if number % 2:
-            connection.sendall(body)
+        connection.sendall(openings[number % 3].encode())
         connection.setblocking(False)
-        clients[connection] = iter(b"y" * 100000 if number % 2 else head)
+        clients[connection] = iter(b"y" * 100000 if number % 3 else head)
     return clients
 
 
