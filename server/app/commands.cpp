@@ -225,7 +225,7 @@ void add_commands(CLI::App& app, Arguments& arguments, Command& chosen) {
     return sub;
   };
   command(app, "serve", "run the service; what is done without a command", &command_serve)
-      ->footer("Example:\n  traceweird --data-dir ./data --listen 127.0.0.1:8080 serve");
+      ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml serve");
   command(app, "worker", "only analyse, beside services on the same PostgreSQL store and blobs", &command_worker)
       ->footer("Example:\n  traceweird --config /etc/traceweir/traceweird.toml worker --analysis-workers 8");
   CLI::App* token =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace traceweir::pipeline {
@@ -59,7 +60,9 @@ void RunQueue::take_no_more() {
   takes_ = false;
 }
 
-void RunQueue::wake_all() { watchers_.finish_all_but({}); }
+void RunQueue::wake_all() {
+  for (const std::string& name : watchers_.watched()) watchers_.finish(name);
+}
 
 void RunQueue::stop() {
   {
@@ -156,21 +159,28 @@ void RunQueue::look() {
   else
     for (std::size_t i = 0; i < lost->size(); ++i) stages_.meters.run_error("claim_lost");
   if (done) done = claim();
-  if (done && watchers_.any()) {
-    const auto jobs = stages_.store.jobs();
-    if (!jobs)
-      done = tl::unexpected(jobs.error());
-    else if (std::ssize(*jobs) < store::listed_jobs_max)
-      watchers_.finish_all_but(*jobs);
-  }
+  if (done) done = look_after_watchers();
   const bool was_away = std::exchange(away_, !done);
   if (!done && !was_away) on_error_("", done.error());
 }
 
 bool RunQueue::may_claim() {
   const std::lock_guard lock(mutex_);
-  return (takes_ || watchers_.any()) && !ended_ && settings_.analyses == QueueSettings::Analyses::here &&
+  return (takes_ || is_waited_for()) && !ended_ && settings_.analyses == QueueSettings::Analyses::here &&
          workers_.is_idle();
+}
+
+/// Who waits is asked first: a job that was recorded after the list was read is waited for only then.
+Result<void> RunQueue::look_after_watchers() {
+  const std::vector<std::string> watched = watchers_.watched();
+  if (watched.empty()) return {};
+  TRACEWEIR_TRY(jobs, stages_.store.jobs());
+  if (std::ssize(jobs) >= store::listed_jobs_max) return {};  // those that are not listed are not gone
+  std::set<std::string> open;
+  for (const store::Job& job : jobs) open.insert(name_of(job.run, job.rank));
+  for (const std::string& name : watched)
+    if (!open.contains(name)) watchers_.finish(name);
+  return {};
 }
 
 /// Takes as many jobs as there are idle workers.
@@ -193,7 +203,7 @@ void RunQueue::wait() {
   std::unique_lock lock(mutex_);
   while (!poked_ && !ended_) {
     const milliseconds usual = std::min(idle_pause, claims_.beat());
-    const auto end = begun + (watchers_.any() ? std::min(usual, watch_pause) : usual);
+    const auto end = begun + (is_waited_for() ? std::min(usual, watch_pause) : usual);
     if (std::chrono::steady_clock::now() >= end) break;
     changed_.wait_until(lock, end);
   }

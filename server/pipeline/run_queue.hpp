@@ -90,6 +90,8 @@ class RunQueue {
   void go_round();
   void look();
   Result<void> claim();
+  Result<void> look_after_watchers();
+  bool is_waited_for() { return !watchers_.watched().empty(); }
   bool may_claim();
   void wait();
   void submit(store::Job job, std::shared_ptr<EarlyReport> early);

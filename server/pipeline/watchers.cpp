@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <utility>
 
 namespace traceweir::pipeline {
@@ -30,25 +29,12 @@ void Watchers::finish(const std::string& name) {
   completion->finish();
 }
 
-void Watchers::finish_all_but(const std::vector<store::Job>& jobs) {
-  std::set<std::string> open;
-  for (const store::Job& job : jobs) open.insert(name_of(job.run, job.rank));
-  std::vector<std::shared_ptr<Completion>> done;
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(completions_, [&](auto& entry) {
-      if (open.contains(entry.first)) return false;
-      done.push_back(std::move(entry.second));
-      return true;
-    });
-  }
-  for (const auto& completion : done) completion->finish();
-}
-
-bool Watchers::any() {
+std::vector<std::string> Watchers::watched() {
   const std::lock_guard lock(mutex_);
   std::erase_if(completions_, [](const auto& entry) { return entry.second.use_count() == 1; });
-  return !completions_.empty();
+  std::vector<std::string> names;
+  for (const auto& [name, completion] : completions_) names.push_back(name);
+  return names;
 }
 
 }  // namespace traceweir::pipeline

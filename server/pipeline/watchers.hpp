@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "server/pipeline/completion.hpp"
-#include "server/store/jobs.hpp"
 
 namespace traceweir::pipeline {
 
@@ -22,11 +21,10 @@ std::string name_of(const std::string& run, std::optional<std::int64_t> rank);
 class Watchers {
  public:
   std::shared_ptr<Completion> watch(const std::string& name);
-  /// Wakes who waits for this job, and for those that are in no list of jobs any more.
+  /// Wakes who waits for this job.
   void finish(const std::string& name);
-  void finish_all_but(const std::vector<store::Job>& jobs);
-  /// Whether anybody waits. Who gave up is forgotten here.
-  [[nodiscard]] bool any();
+  /// The jobs that somebody waits for. Who gave up is forgotten here.
+  [[nodiscard]] std::vector<std::string> watched();
 
  private:
   std::mutex mutex_;

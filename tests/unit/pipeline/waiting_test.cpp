@@ -17,13 +17,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-store::Job job_of(const std::string& run, std::optional<std::int64_t> rank = std::nullopt) {
-  store::Job job;
-  job.run = run;
-  job.rank = rank;
-  return job;
-}
-
 /// A store of its own with one project, gone at the end.
 class OwnStore {
  public:
@@ -72,7 +65,7 @@ class OwnStore {
 
 }  // namespace
 
-TEST_CASE("watchers: whoever waits for a job is woken when it is done, here or elsewhere") {
+TEST_CASE("watchers: whoever waits for a job is woken when it is done, and nobody else") {
   Watchers watchers;
   std::vector<std::string> woken;
   const auto wait_for_job = [&](const std::string& run, std::optional<std::int64_t> rank) {
@@ -82,18 +75,18 @@ TEST_CASE("watchers: whoever waits for a job is woken when it is done, here or e
   };
   const std::vector<std::shared_ptr<Completion>> waiting = {wait_for_job("r1", std::nullopt), wait_for_job("r1", 0),
                                                             wait_for_job("r1", 0), wait_for_job("r2", std::nullopt)};
-  CHECK(watchers.any());
+  CHECK(watchers.watched() == std::vector<std::string>{"r1", "r1 rank 0", "r2"});
   watchers.finish("r1 rank 0");
   CHECK(woken == std::vector<std::string>{"r1 rank 0", "r1 rank 0"});
   watchers.finish("r1 rank 0");
-  watchers.finish_all_but({job_of("r1"), job_of("r2"), job_of("r3")});
+  watchers.finish("r3");
   CHECK(woken.size() == 2);
-  watchers.finish_all_but({job_of("r2"), job_of("r1", 7)});
+  CHECK(watchers.watched() == std::vector<std::string>{"r1", "r2"});
+  const auto late = wait_for_job("r1", 0);  // another job by that name
+  CHECK(woken.size() == 2);
+  watchers.finish("r1");
   CHECK(woken.back() == "r1");
-  CHECK(woken.size() == 3);
-  watchers.finish_all_but({});
-  CHECK(woken.back() == "r2");
-  CHECK_FALSE(watchers.any());
+  CHECK(watchers.watched() == std::vector<std::string>{"r1 rank 0", "r2"});
 }
 
 TEST_CASE("watchers: who gave up is forgotten") {
@@ -101,9 +94,8 @@ TEST_CASE("watchers: who gave up is forgotten") {
   auto first = watchers.watch("r1");
   const auto second = watchers.watch("r1");
   first.reset();
-  CHECK(watchers.any());
   { const auto other = watchers.watch("r2"); }
-  CHECK(watchers.any());
+  CHECK(watchers.watched() == std::vector<std::string>{"r1"});
   CHECK(second.use_count() == 2);
 }
 
