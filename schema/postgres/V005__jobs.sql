@@ -11,7 +11,7 @@ CREATE TABLE analysis_job (
     rank     BIGINT NOT NULL,                -- of the upload that is to be looked at; -1: the run itself
     holder   TEXT COLLATE "C" NOT NULL,      -- the claim that it is in, another one each time; '': it is in none
     free_us  BIGINT NOT NULL,                -- from when on it may be claimed: the end of the lease, or of a pause
-    attempts BIGINT NOT NULL,                -- claims that ended without a result, and the one that lasts
+    attempts BIGINT NOT NULL,                -- what speaks against the upload (server/store/strikes.hpp)
     UNIQUE (run_seq, rank)
 );
 CREATE INDEX analysis_job_by_holder ON analysis_job (holder);

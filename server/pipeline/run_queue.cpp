@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "server/store/strikes.hpp"
+
 namespace traceweir::pipeline {
 namespace {
 
@@ -15,6 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds idle_pause{1000}, watch_pause{300};
 /// Before a job is tried again that met a store that was away.
 constexpr milliseconds away_pause{500};
+
+static_assert(tries_max * store::strikes_of_a_failure == store::strikes_max);
 
 /// Errors that are no fault of the upload and go by themselves: they count for nothing.
 bool is_passing(ErrorCode code) { return code == ErrorCode::queue_full || code == ErrorCode::store_unavailable; }
@@ -26,12 +30,12 @@ bool is_hopeless(ErrorCode code) { return code == ErrorCode::internal || code ==
 Error final_error(const Error& error) {
   if (error.code != ErrorCode::analysis_interrupted) return error;
   return {ErrorCode::analysis_failed,
-          fmt::format("given up after {} tries, and kept for the administrator: {}", tries_max, error.message)};
+          fmt::format("given up after several tries, and kept for the administrator: {}", error.message)};
 }
 
 Error poison() {
   return {ErrorCode::analysis_failed,
-          fmt::format("given up, and kept for the administrator: {} workers ended while they analysed it", tries_max)};
+          "given up, and kept for the administrator: too many processes ended while they analysed it"};
 }
 
 }  // namespace
@@ -233,7 +237,7 @@ void RunQueue::work(const store::Job& job, EarlyReport* early) {
 }
 
 Result<void> RunQueue::walk(const store::Job& job, EarlyReport* early) {
-  if (job.attempts > tries_max) return give_up(job, poison());
+  if (job.attempts - store::strikes_of_an_end >= store::strikes_max) return give_up(job, poison());
   if (!job.rank) return run_pipeline(stages_, job, early);
   return upload_pipeline(stages_, job, early);
 }
@@ -250,7 +254,8 @@ RunQueue::Next RunQueue::settle(const store::Job& job, const Error& error) {
     claims_.release({job.holder, Attempt::uncounted, stopping ? milliseconds{0} : away_pause});
     return Next::done;
   }
-  if (is_hopeless(error.code) || job.attempts >= tries_max) {
+  const auto strikes = job.attempts - store::strikes_of_an_end + store::strikes_of_a_failure;
+  if (is_hopeless(error.code) || strikes >= store::strikes_max) {
     const auto given_up = give_up(job, final_error(error));
     if (given_up) return Next::done;
     on_error_(name, given_up.error());

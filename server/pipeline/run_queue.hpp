@@ -24,8 +24,8 @@
 
 namespace traceweir::pipeline {
 
-/// How often a job is tried where its upload is not at fault: then its run is rejected with the reason. So often, too,
-/// may a worker end while it holds the job: whatever is in the upload, it ends no fourth.
+/// How often a job is tried where its upload is not at fault: then its run is rejected with the reason. Processes that
+/// end while they hold it count, too, but less (server/store/strikes.hpp).
 inline constexpr int tries_max = 3;
 
 struct QueueSettings {

@@ -1,5 +1,6 @@
 #include "server/store/postgres_bell.hpp"
 #include "server/store/postgres_store.hpp"
+#include "server/store/strikes.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -48,10 +49,11 @@ Result<std::vector<std::string>> PostgresStore::renew_claims(std::span<const std
 
 Result<void> PostgresStore::release_job(const Release& release) {
   static const std::string sql = "UPDATE analysis_job SET holder = '', free_us = " + std::string(now_us) +
-                                 " + $2::bigint, attempts = attempts - $3::bigint WHERE holder = $1 AND holder <> ''";
+                                 " + $2::bigint, attempts = attempts + $3::bigint WHERE holder = $1 AND holder <> ''";
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
-    const std::int64_t uncounted = release.attempt == Release::Attempt::uncounted ? 1 : 0;
-    connection.execute(sql, release.holder, microseconds(release.pause), uncounted);
+    const bool failed = release.attempt == Release::Attempt::failed;
+    const std::int64_t more = (failed ? strikes_of_a_failure : 0) - strikes_of_an_end;  // which the claim began with
+    connection.execute(sql, release.holder, microseconds(release.pause), more);
     return {};
   });
 }

@@ -1,4 +1,5 @@
 #include "server/store/sqlite_store.hpp"
+#include "server/store/strikes.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -56,10 +57,11 @@ Result<std::vector<std::string>> SqliteStore::renew_claims(std::span<const std::
 
 Result<void> SqliteStore::release_job(const Release& release) {
   static const std::string sql = "UPDATE analysis_job SET holder = '', free_us = " + std::string(now_us) +
-                                 " + ?2, attempts = attempts - ?3 WHERE holder = ?1 AND holder <> ''";
+                                 " + ?2, attempts = attempts + ?3 WHERE holder = ?1 AND holder <> ''";
   return database_->write([&](Connection& connection) -> Result<void> {
-    const std::int64_t uncounted = release.attempt == Release::Attempt::uncounted ? 1 : 0;
-    connection.execute(sql, release.holder, microseconds(release.pause), uncounted);
+    const bool failed = release.attempt == Release::Attempt::failed;
+    const std::int64_t more = (failed ? strikes_of_a_failure : 0) - strikes_of_an_end;  // which the claim began with
+    connection.execute(sql, release.holder, microseconds(release.pause), more);
     return {};
   });
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "server/store/strikes.hpp"
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -185,16 +186,17 @@ TEST_CASE("jobs: a claim is given back uncounted, or counted and after a pause")
       CHECK(text_of(store->claim_job(claim_of("a"))) == "llama/r1 a 1");
       must(store->release_job({"a", Release::Attempt::uncounted, no_lease}));
     }
-    for (int i = 1; i <= 3; ++i) {
-      CHECK(must(store->claim_job(claim_of("a")))->attempts == i);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(must(store->claim_job(claim_of("a")))->attempts == i * strikes_of_a_failure + strikes_of_an_end);
       must(store->release_job({"a", Release::Attempt::failed, no_lease}));
     }
-    CHECK(text_of(store->claim_job(claim_of("a"))) == "llama/r1 a 4");
+    static_assert(3 * strikes_of_a_failure >= strikes_max && 20 * strikes_of_an_end < strikes_max);
+    CHECK(text_of(store->claim_job(claim_of("a"))) == "llama/r1 a 22");
     must(store->release_job({"a", Release::Attempt::failed, long_lease}));
     CHECK(text_of(store->claim_job(claim_of("b"))) == "none");
-    CHECK(jobs_of(*store) == "llama/r1 - 4");
+    CHECK(jobs_of(*store) == "llama/r1 - 28");
     must(store->release_job({"", Release::Attempt::failed, no_lease}));  // of no claim
-    CHECK(jobs_of(*store) == "llama/r1 - 4");
+    CHECK(jobs_of(*store) == "llama/r1 - 28");
   });
 }
 
