@@ -1,13 +1,11 @@
 #include "server/app/analysts.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "server/app/log.hpp"
-#include "server/spool/uuid.hpp"
 
 namespace traceweir::app {
 
@@ -16,10 +14,10 @@ unsigned analysis_threads(const Config& config) {
   return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
 }
 
-pipeline::QueueSettings queue_settings(const Config& config) {
+pipeline::QueueSettings queue_settings(const Config& config, const std::string& process) {
   using Analyses = pipeline::QueueSettings::Analyses;
-  return {fmt::format("{} {}", ::getpid(), spool::new_uuid()), config.job_lease, config.resume_pause,
-          config.queue_depth_max, config.analysis_workers ? Analyses::here : Analyses::elsewhere};
+  return {process, config.job_lease, config.resume_pause, config.queue_depth_max,
+          config.analysis_workers ? Analyses::here : Analyses::elsewhere};
 }
 
 Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed need) {

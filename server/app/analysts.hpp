@@ -16,8 +16,8 @@ namespace traceweir::app {
 /// somebody only wants to look at.
 unsigned analysis_threads(const Config& config);
 
-/// How this process takes part in the store's queue.
-pipeline::QueueSettings queue_settings(const Config& config);
+/// How this process takes part in the store's queue. `process`: what no other one calls itself.
+pipeline::QueueSettings queue_settings(const Config& config, const std::string& process);
 
 /// Starts a child to find out what it can lock itself in with, and holds every later child to that.
 /// Errors: bad_config (required and not there), io_failed (the program cannot be started).

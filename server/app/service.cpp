@@ -21,6 +21,7 @@
 #include "server/app/notices.hpp"
 #include "server/app/overdue.hpp"
 #include "server/app/periodic.hpp"
+#include "server/app/presence.hpp"
 #include "server/app/stopper.hpp"
 #include "server/http/listener.hpp"
 #include "server/spool/file.hpp"
@@ -187,6 +188,7 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(blobs, open_blobs(config));
   TRACEWEIR_TRY_VOID(sweep_parts(spool, left_over_after(config)));
   TRACEWEIR_TRY_VOID(make_admin_token(*store, config.data_dir + "/admin-token"));
+  TRACEWEIR_TRY(presence, appear(config, *store));
   meters::Meters meters;
 
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
@@ -202,7 +204,7 @@ Result<void> serve(const Config& config) {
   pipeline::Workers exchanges("exchanges of id tokens", exchange_threads, exchanges_waiting_max);
   const std::string build = build_id();
   pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, analysts,
-                          queue_settings(config), log_run_error);
+                          queue_settings(config, presence.name()), log_run_error);
   const EndOfWork end_of_work{runs, *blobs, analysis, analysts, workers, trials, exchanges};
 
   // 3. What is seen: routes on a listener.

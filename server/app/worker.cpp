@@ -12,6 +12,7 @@
 #include "server/app/build_id.hpp"
 #include "server/app/log.hpp"
 #include "server/app/notices.hpp"
+#include "server/app/presence.hpp"
 #include "server/app/service.hpp"
 #include "server/app/stopper.hpp"
 #include "server/spool/file.hpp"
@@ -52,6 +53,7 @@ Result<void> work(const Config& config) {
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(blobs, open_blobs(config));
+  TRACEWEIR_TRY(presence, appear(config, *store));
   meters::Meters meters;
 
   // 2. What works.
@@ -63,7 +65,7 @@ Result<void> work(const Config& config) {
   const auto on_notice = [&notices](const pipeline::Notice& notice) { notices.tell(notice); };
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build_id()}, analysts,
-                          queue_settings(config), log_run_error);
+                          queue_settings(config, presence.name()), log_run_error);
   log(LogLevel::info, "worker_started",
       {{"version", version},
        {"data_dir", config.data_dir},

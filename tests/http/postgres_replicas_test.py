@@ -102,6 +102,20 @@ class Replicas(unittest.TestCase):
         self.assertEqual([answer.status for answer in answers], [201])
         open_gate()
 
+    def test_one_that_is_killed_and_started_again_waits_for_no_lease(self):
+        analyzer, open_gate = self.slow_analyzer()
+        service = self.start(Service(analysis_workers=1, analysis_program=analyzer, job_lease="10 min"))
+        token = service.token()
+        place = service.upload(token, self.export, sha(1), wait=0).headers["location"]
+        seconds_until(lambda: len(children_of(service.process.pid)) == 1, 10)
+        service.stop(signal.SIGKILL)
+        open_gate()
+        service.start()
+        seconds_until(lambda: self.status(service, token, place) == "judged", 10)
+        self.assertEqual(len(list((service.data_dir / "processes").iterdir())), 1, "of the one that lives")
+        service.stop(signal.SIGTERM)
+        self.assertEqual(list((service.data_dir / "processes").iterdir()), [])
+
     def test_sigterm_hands_back_at_once_and_counts_nothing(self):
         analyzer, open_gate = self.slow_analyzer()
         serves = self.start(Service(analysis_workers="none", job_lease="60 s"))
