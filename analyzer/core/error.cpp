@@ -44,6 +44,9 @@ constexpr std::array rows = {
     Row{ErrorCode::analysis_interrupted, "analysis_interrupted"},
     Row{ErrorCode::unreachable, "unreachable"},
     Row{ErrorCode::io_failed, "io_failed"},
+    Row{ErrorCode::quota_exceeded, "quota_exceeded"},
+    Row{ErrorCode::too_many_uploads, "too_many_uploads"},
+    Row{ErrorCode::trace_removed, "trace_removed"},
     Row{ErrorCode::internal, "internal"},
 };
 

@@ -46,6 +46,10 @@ enum class ErrorCode {
   analysis_interrupted,  // the analysing process was ended from outside; another try may do better
   unreachable,           // the service cannot be reached
   io_failed,             // a file of ours cannot be read or written
+  // what an administrator has set
+  quota_exceeded,    // the project may not keep more bytes
+  too_many_uploads,  // the project may not send more uploads now
+  trace_removed,     // a trace that retention took
   internal,              // our own bug, seen at the last resort
 };
 

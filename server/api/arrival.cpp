@@ -63,7 +63,7 @@ bool may_be_read_early(std::span<const std::byte> head) {
 
 boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     http::Request& request, spool::IncomingFile& file, Services& services,
-    std::optional<analysis::AnalysisOptions> reading) {
+    std::optional<analysis::AnalysisOptions> reading, pipeline::Allowance allowance) {
   BodyBuffer buffer;
   Beside beside(services, std::move(reading));
   for (;;) {
@@ -72,6 +72,9 @@ boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     if (!count) co_return tl::unexpected(std::move(count).error());
     if (*count == 0) co_return beside.complete();
     const auto piece = buffer.filled(*count);
+    if (!allowance.why_not_more.empty() &&
+        file.bytes() + piece.size() > static_cast<std::uint64_t>(allowance.bytes_left))
+      co_return tl::unexpected(pipeline::over_quota(allowance));
     if (auto written = file.write(piece); !written) co_return tl::unexpected(std::move(written).error());
     beside.grew(file, piece);
   }

@@ -11,6 +11,7 @@
 #include "server/api/services.hpp"
 #include "server/http/request.hpp"
 #include "server/pipeline/early_report.hpp"
+#include "server/pipeline/keeping.hpp"
 #include "server/spool/spool.hpp"
 
 namespace traceweir::api {
@@ -21,9 +22,9 @@ bool may_be_read_early(std::span<const std::byte> head);
 /// Streams the body to the file: it is never held in memory. Gives the analysis that has begun meanwhile, told that all
 /// is there; nothing: it is to be read from its file.
 /// `reading`: how it would be read; nothing: only from its file.
-/// Errors: those of the body and of the spool.
+/// Errors: those of the body and of the spool; quota_exceeded.
 boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     http::Request& request, spool::IncomingFile& file, Services& services,
-    std::optional<analysis::AnalysisOptions> reading);
+    std::optional<analysis::AnalysisOptions> reading, pipeline::Allowance allowance);
 
 }  // namespace traceweir::api

@@ -19,8 +19,11 @@ Result<http::Response> get_runs(const http::Request& request, Services& services
 Result<http::Response> get_run(const http::Request& request, Services& services);
 /// Errors: not_found, conflict (no verdict, or none that can be replayed), and those of authorize().
 Result<http::Response> get_replay(const http::Request& request, Services& services);
-/// Errors: not_found, bad_query, and those of authorize().
+/// Errors: not_found, trace_removed, bad_query, and those of authorize().
 Result<http::Response> get_trace(const http::Request& request, Services& services);
+
+/// Errors: not_found, and those of authorize().
+Result<http::Response> delete_run(const http::Request& request, Services& services);
 
 // acceptances
 /// Errors: not_found, bad_body, conflict (the run has no verdict), and those of authorize().
@@ -66,6 +69,8 @@ boost::asio::awaitable<http::Response> post_backtest(http::Request& request, Ser
 Result<http::Response> get_projects(const http::Request& request, Services& services);
 /// Errors: bad_query (the name), bad_body, and those of authorize_admin().
 Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services);
+/// Errors: not_found, and those of authorize_admin().
+Result<http::Response> delete_project(const http::Request& request, Services& services);
 /// Errors: those of authorize().
 Result<http::Response> get_audit(const http::Request& request, Services& services);
 

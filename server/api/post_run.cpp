@@ -21,7 +21,8 @@ struct Admitted {
   UploadQuery query;
   spool::IncomingFile file;
   std::optional<analysis::AnalysisOptions> reading;  ///< nothing: its policy cannot be read, which the run will say
-  std::string sha256{};                              ///< once it is there
+  pipeline::Allowance allowance{};
+  std::string sha256{};  ///< once it is there
 };
 
 /// Checks everything that can be checked before a byte of the body is read.
@@ -32,7 +33,11 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(query, upload_query(request, services.limits));
   TRACEWEIR_TRY_VOID(check_binding(caller.binding, query.head));
   TRACEWEIR_TRY_VOID(services.runs.check_room());
-  TRACEWEIR_TRY(file, services.spool.create(request.body->announced_bytes()));
+  const auto announced = request.body->announced_bytes();
+  const pipeline::Wanted wanted{caller.project, static_cast<std::int64_t>(announced.value_or(0)),
+                                query.head.idempotency_key, services.now()};
+  TRACEWEIR_TRY(allowance, pipeline::check_quota(services.store, services.limits.keeping, wanted));
+  TRACEWEIR_TRY(file, services.spool.create(announced));
   query.head.project = caller.project.name;
   if (!query.policy.empty()) {
     TRACEWEIR_TRY(policy, services.store.policy(caller.project.name, query.policy));
@@ -42,7 +47,8 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   }
   query.head.token = caller.token;
   const auto reading = pipeline::reading_for(caller.project, query.head);
-  return Admitted{std::move(query), std::move(file), reading ? std::optional(*reading) : std::nullopt};
+  return Admitted{std::move(query), std::move(file), reading ? std::optional(*reading) : std::nullopt,
+                  std::move(allowance)};
 }
 
 /// Hands the job of an upload that was recorded to whoever does it: this process where it began it already, else
@@ -143,10 +149,10 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   const UploadQuery& query = admitted->query;
 
   // 2. Take the bytes, straight to disk, and meanwhile into an analysis where that can be done.
-  auto received = co_await receive(request, admitted->file, services, admitted->reading);
+  auto received = co_await receive(request, admitted->file, services, admitted->reading, admitted->allowance);
   if (!received) co_return http::problem(std::move(received).error());
   auto recording = [&] { return record(*admitted, services, *std::move(received)); };
-  const auto begun = co_await services.workers.run(recording);
+  const auto begun = co_await services.transfers.run(recording);
   if (!begun) co_return http::problem(begun.error());
   // From here on the upload is safe, whatever happens to this process or this connection.
 

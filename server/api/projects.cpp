@@ -10,14 +10,46 @@
 namespace traceweir::api {
 namespace {
 
+using Limit = std::optional<std::int64_t>;
+
+wire::Json number_or_null(const Limit& limit) { return limit ? wire::Json(*limit) : wire::Json(nullptr); }
+
+struct LimitKey {
+  const char *group, *key;
+  Limit store::Keeping::*limit;
+};
+constexpr LimitKey limit_keys[] = {{"retention", "trace_days", &store::Keeping::trace_days},
+                                   {"retention", "trace_bytes_max", &store::Keeping::trace_bytes_max},
+                                   {"quota", "bytes_max", &store::Keeping::stored_bytes_max},
+                                   {"quota", "uploads_per_day", &store::Keeping::uploads_per_day_max}};
+/// A hundred years in days; any other limit may be so large.
+constexpr std::int64_t limit_max = std::int64_t{1} << 53, days_max = 36'500;
+
 wire::Json json_of(const store::Project& project) {
-  return {{"name", project.name},
-          {"mode", store::word(project.mode)},
-          {"policy_source", store::word(project.policy_source)},
-          {"read_access", store::word(project.read_access)},
-          {"trusted_jobs", project.trusted_jobs.empty() ? wire::Json::array()
-                                                        : wire::parse_json(project.trusted_jobs).value_or(nullptr)},
-          {"created_at", wire::to_rfc3339(project.created_at)}};
+  wire::Json json = {{"name", project.name},
+                     {"mode", store::word(project.mode)},
+                     {"policy_source", store::word(project.policy_source)},
+                     {"read_access", store::word(project.read_access)},
+                     {"created_at", wire::to_rfc3339(project.created_at)}};
+  for (const LimitKey& row : limit_keys) json[row.group][row.key] = number_or_null(project.keeping.*row.limit);
+  return json;
+}
+
+/// What the group leaves out stays; null: as the service is set.
+Result<void> set_limits(wire::ObjectReader& in, const char* group, store::Keeping& keeping) {
+  const wire::Json* json = in.child(group);
+  if (json == nullptr) return {};
+  wire::ObjectReader inner(*json);
+  for (const LimitKey& row : limit_keys) {
+    if (std::string_view(row.group) != group) continue;
+    const Limit limit = inner.maybe_integer(row.key);
+    const std::int64_t most = std::string_view(row.key) == "trace_days" ? days_max : limit_max;
+    if (limit && (*limit < 0 || *limit > most)) inner.refuse(row.key, fmt::format("0 to {} was expected", most));
+    if (json->is_object() && json->contains(row.key)) keeping.*row.limit = limit;
+  }
+  inner.finish();
+  if (inner.error()) return tl::unexpected(*inner.error());
+  return {};
 }
 
 /// Sets a field from a word of the body, where it is there.
@@ -51,6 +83,7 @@ Result<store::Project> changed(store::Project project, const std::string& body, 
   set_word(in, "mode", &store::mode_of, project.mode);
   set_word(in, "policy_source", &store::policy_source_of, project.policy_source);
   set_word(in, "read_access", &store::read_access_of, project.read_access);
+  for (const char* group : {"retention", "quota"}) TRACEWEIR_TRY_VOID(set_limits(in, group, project.keeping));
   const wire::Json* const jobs = in.child("trusted_jobs");
   in.finish();
   if (in.error()) return tl::unexpected(*in.error());
@@ -82,7 +115,7 @@ Result<http::Response> get_projects(const http::Request& request, Services& serv
   return http::respond(http::Status::ok, json_type, wire::dump({{"projects", std::move(list)}}));
 }
 
-/// PUT /api/v1/projects/{project}   body: {mode?, policy_source?, read_access?, trusted_jobs?}
+/// PUT /api/v1/projects/{project}   body: {mode?, policy_source?, read_access?, trusted_jobs?, retention?, quota?}
 /// 200 the project; made where it was missing
 Result<http::Response> put_project(const http::Request& request, const std::string& body, Services& services) {
   TRACEWEIR_TRY(admin, authorize_admin(request, services));

@@ -80,6 +80,8 @@ wire::RunDocument document_of(const store::RunRecord& run) {
   document.uploaded_at = run.head.received_at;
   document.environment = run.head.environment;
   document.ranks = ranks_of(run);
+  for (const store::Upload& upload : run.uploads)
+    document.traces.push_back({upload.rank, upload.bytes, upload.sha256, upload.removed_at, upload.removed_why, {}});
   document.verdict_json = wire::document_in(run.verdict_json);
   document.report_json = run.report_json;
   for (const store::Acceptance& acceptance : run.acceptances) document.acceptances.push_back(document_of(acceptance));

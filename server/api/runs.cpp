@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "server/api/run_answer.hpp"
 #include "server/pipeline/replay.hpp"
 #include "server/wire/listing.hpp"
+#include "server/wire/timestamp.hpp"
 #include "server/wire/url_text.hpp"
 
 namespace traceweir::api {
@@ -43,6 +45,16 @@ Result<store::RunFilter> filter_of(const http::Request& request, const std::stri
   filter.until = until;
   filter.limit = limit.value_or(filter.limit);
   return filter;
+}
+
+/// When the run's traces become too old to be kept; nothing: not known, or never.
+std::optional<store::Timestamp> kept_until(const store::RunRecord& run, const pipeline::KeepingLimits& limits) {
+  const bool has_result = run.status == store::RunStatus::judged || run.status == store::RunStatus::rejected;
+  const bool is_accepted = std::any_of(run.acceptances.begin(), run.acceptances.end(),
+                                       [](const store::Acceptance& acceptance) { return !acceptance.undone_at; });
+  if (limits.trace_retention.count() == 0 || !has_result || is_accepted || run.outcome == gate::Outcome::fail)
+    return std::nullopt;
+  return run.head.received_at + limits.trace_retention;
 }
 
 /// The path of the next page: the same query with another cursor.
@@ -79,8 +91,12 @@ Result<http::Response> get_run(const http::Request& request, Services& services)
   TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
   TRACEWEIR_TRY_VOID(request.query.only({}));
   TRACEWEIR_TRY(run, find_run(request, services, caller));
-  if (request.accepts(markdown_type)) return markdown_of(request, document_of(run));
-  return http::respond(http::Status::ok, json_type, wire::to_json(document_of(run), wire::Detail::whole));
+  wire::RunDocument document = document_of(run);
+  if (request.accepts(markdown_type)) return markdown_of(request, document);
+  const auto until = kept_until(run, pipeline::limits_of(caller.project, services.limits.keeping));
+  for (wire::TraceState& trace : document.traces)
+    if (!trace.removed_at) trace.kept_until = until;
+  return http::respond(http::Status::ok, json_type, wire::to_json(document, wire::Detail::whole));
 }
 
 /// GET /api/v1/projects/{project}/runs/{run}/replay
@@ -94,7 +110,7 @@ Result<http::Response> get_replay(const http::Request& request, Services& servic
 }
 
 /// GET /api/v1/projects/{project}/runs/{run}/traces/{rank}
-/// 200 the raw trace, as a download
+/// 200 the raw trace, as a download | 410 it was removed: when, and by which limit
 Result<http::Response> get_trace(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(caller, authorize(request, services, Right::read));
   TRACEWEIR_TRY_VOID(request.query.only({}));
@@ -102,6 +118,10 @@ Result<http::Response> get_trace(const http::Request& request, Services& service
   const std::string& rank = request.param("rank");
   for (const store::Upload& upload : run.uploads) {
     if (std::to_string(upload.rank) != rank) continue;
+    if (upload.removed_at)
+      return fail(ErrorCode::trace_removed,
+                  fmt::format("the trace of rank {} was removed at {}: {}; the run stays", rank,
+                              wire::to_rfc3339(*upload.removed_at), upload.removed_why));
     TRACEWEIR_TRY(blob, services.blobs.fetch(upload.sha256));
     const auto kept = std::make_shared<spool::LocalBlob>(std::move(blob));
     const std::string name = upload.name.empty() ? fmt::format("{}.rank{}.trace", run.head.id, rank) : upload.name;

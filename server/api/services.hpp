@@ -15,6 +15,7 @@
 #include "server/http/response.hpp"
 #include "server/meters/meters.hpp"
 #include "server/oidc/issuers.hpp"
+#include "server/pipeline/keeping.hpp"
 #include "server/pipeline/run_queue.hpp"
 #include "server/pipeline/workers.hpp"
 #include "server/spool/blob_store.hpp"
@@ -35,13 +36,15 @@ struct ApiLimits {
   std::int64_t history_points_max = 10'000;
   std::int64_t backtest_runs_max = 10'000;
   std::chrono::seconds oidc_issued_time_max{900};  ///< life of a token that a CI job gets for its id token
+  pipeline::KeepingLimits keeping{};  ///< retention and quota of projects that set none
 };
 
 struct Services {
   store::Store& store;
   const spool::Spool& spool;
   spool::BlobStore& blobs;
-  pipeline::Workers& workers;    ///< for short blocking work: SQL, fsync
+  pipeline::Workers& workers;    ///< for short blocking work: SQL
+  pipeline::Workers& transfers;  ///< for blobs: a place that is slow holds up nobody who only asks
   pipeline::RunQueue& runs;      ///< for analyses
   pipeline::Workers& trials;     ///< for work of seconds that nobody's verdict waits for
   pipeline::Workers& exchanges;  ///< for what may wait for an issuer's answer
@@ -62,6 +65,15 @@ template <BlockingHandler handle>
 boost::asio::awaitable<http::Response> on_worker(http::Request& request, Services& services) {
   auto work = [&request, &services] { return handle(request, services); };  // named: GCC bug 107288
   auto response = co_await services.workers.run(work);
+  if (!response) co_return http::problem(std::move(response).error());
+  co_return *std::move(response);
+}
+
+/// The same for one that moves blobs.
+template <BlockingHandler handle>
+boost::asio::awaitable<http::Response> on_transfer(http::Request& request, Services& services) {
+  auto work = [&request, &services] { return handle(request, services); };
+  auto response = co_await services.transfers.run(work);
   if (!response) co_return http::problem(std::move(response).error());
   co_return *std::move(response);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/core/words.hpp"
-#include "server/app/config_makers.hpp"
+#include "server/app/config_keys.hpp"
 #include "server/http/addresses.hpp"
 
 namespace traceweir::app {

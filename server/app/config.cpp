@@ -7,9 +7,9 @@
 #include <cctype>
 #include <charconv>
 
-#include "server/app/config_makers.hpp"
+#include "server/app/config_keys.hpp"
+#include "server/app/config_values.hpp"
 #include "server/outbound/address.hpp"
-#include "server/s3/settings.hpp"
 #include "server/store/store.hpp"
 #include "server/store/url.hpp"
 
@@ -99,68 +99,6 @@ std::vector<ConfigKey> notice_keys() {
       count_key(
           "webhook_queue_max", "notices that wait; further ones are dropped", 1,
           [](Config & c) -> auto& { return c.webhook_queue_max; }),
-  };
-}
-
-/// Text that `check` must take.
-template <typename Check, typename Field>
-ConfigKey checked_key(std::string_view name, std::string_view help, Check check, Field field) {
-  return {name, help,
-          [=](Config& config, std::string_view text) -> Result<void> {
-            if (const auto value = check(text); !value) return tl::unexpected(value.error());
-            field(config) = text;
-            return {};
-          },
-          [field](Config config) { return field(config); }};
-}
-
-/// Where nothing, too, has a meaning.
-template <auto check>
-Result<void> if_any(std::string_view text) {
-  if (!text.empty()) TRACEWEIR_TRY_VOID(check(text));
-  return {};
-}
-
-Result<void> check_place(std::string_view text) {
-  if (text != "directory") TRACEWEIR_TRY_VOID(s3::place_of(text));
-  return {};
-}
-
-/// It becomes a part of a host's name and of each signature.
-Result<void> check_region(std::string_view text) {
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
-  if (!text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), fits)) return {};
-  return fail(ErrorCode::bad_config, "the name of a region such as us-east-1 was expected");
-}
-
-/// The keys of blobs that are kept elsewhere.
-std::vector<ConfigKey> blob_keys() {
-  return {
-      checked_key(
-          "blobs", "directory (in data_dir) or s3://BUCKET/PREFIX", &check_place,
-          [](Config & c) -> auto& { return c.blobs; }),
-      checked_key(
-          "s3_endpoint", "http:// or https:// URL of an S3-compatible store; default: AWS's of s3_region",
-          &if_any<&s3::endpoint_of>, [](Config & c) -> auto& { return c.s3_endpoint; }),
-      checked_key(
-          "s3_region", "region that requests are signed for", &check_region,
-          [](Config & c) -> auto& { return c.s3.region; }),
-      text_key(
-          "s3_credentials_file", "file of the AWS tools' kind, section [default]; default: the variables AWS_*",
-          [](Config & c) -> auto& { return c.s3.credentials.file; }),
-      time_key(
-          "s3_time_max", "one try of one request", [](Config & c) -> auto& { return c.s3.time_max; }, Zero::refused),
-      count_key(
-          "s3_tries_max", "tries of one request", 1, [](Config & c) -> auto& { return c.s3.tries_max; }),
-      time_key(
-          "s3_pause", "before the second try; doubled before each further one",
-          [](Config & c) -> auto& { return c.s3.pause; }),
-      bytes_key(
-          "s3_part_bytes", "what goes or comes in one request, 5 MiB at least",
-          [](Config & c) -> auto& { return c.s3.part_bytes; }, Zero::refused),
-      bytes_key(
-          "blob_cache_bytes_max", "copies of blobs in data_dir, where they are kept elsewhere",
-          [](Config & c) -> auto& { return c.s3.cache_bytes_max; }),
   };
 }
 
@@ -266,7 +204,7 @@ std::vector<ConfigKey> connection_keys() {
 
 std::vector<ConfigKey> make_keys() {
   std::vector<ConfigKey> keys = service_keys();
-  for (ConfigKey key : blob_keys()) keys.push_back(std::move(key));
+  for (ConfigKey key : kept_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : notice_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : analysis_keys()) keys.push_back(std::move(key));
   for (ConfigKey key : connection_keys()) keys.push_back(std::move(key));
@@ -347,9 +285,6 @@ Result<Config> load_config(const ConfigSource& source) {
   if (!config.webhook_url.empty() && config.webhook_secret_file.empty())
     return fail(ErrorCode::bad_config,
                 "webhook_secret_file: missing: notices are signed, so webhook_url needs a secret");
-  if (config.s3.part_bytes < s3::part_bytes_min)
-    return fail(ErrorCode::bad_config, fmt::format("s3_part_bytes: at least {} was expected: S3 refuses smaller parts",
-                                                   show_bytes(s3::part_bytes_min)));
   if (config.tls_certificate.empty() != config.tls_key.empty())
     return fail(ErrorCode::bad_config, "tls_certificate and tls_key: one is missing: TLS needs both");
   return config;

@@ -14,7 +14,7 @@ struct UnitRow {
 };
 constexpr UnitRow byte_units[] = {
     {"GiB", std::uint64_t{1} << 30}, {"MiB", std::uint64_t{1} << 20}, {"KiB", 1024}, {"B", 1}};
-constexpr UnitRow time_units[] = {{"min", 60'000}, {"s", 1000}, {"ms", 1}};
+constexpr UnitRow time_units[] = {{"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1000}, {"ms", 1}};
 
 struct Quantity {
   std::uint64_t number;

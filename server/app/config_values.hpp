@@ -15,7 +15,7 @@ namespace traceweir::app {
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 /// `4 GiB`, `256 KiB`, `1000` (bytes). Errors: bad_config.
 Result<std::uint64_t> parse_bytes(std::string_view text);
-/// `500 ms`, `120 s`, `5 min`, `120` (seconds). Errors: bad_config.
+/// `500 ms`, `120 s`, `5 min`, `12 h`, `90 d`, `120` (seconds). Errors: bad_config.
 Result<std::chrono::milliseconds> parse_time(std::string_view text);
 
 /// The shortest exact form: `4 GiB`, `1000 B`.

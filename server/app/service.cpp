@@ -23,6 +23,7 @@
 #include "server/app/periodic.hpp"
 #include "server/app/presence.hpp"
 #include "server/app/stopper.hpp"
+#include "server/app/upkeep.hpp"
 #include "server/http/listener.hpp"
 #include "server/spool/file.hpp"
 #include "server/spool/uuid.hpp"
@@ -32,6 +33,8 @@ namespace {
 
 /// Threads for short blocking work. SQL and fsync wait for the disk, so a few more than cores help.
 constexpr unsigned store_threads = 8;
+/// The same for keeping and giving back blobs, which may lie behind a network.
+constexpr unsigned transfer_threads = 8;
 /// Handlers only move bytes and wait. A second thread keeps the others served while one writes to a slow disk.
 constexpr unsigned network_threads = 2;
 constexpr std::size_t requests_waiting_max = 1024;
@@ -41,40 +44,12 @@ constexpr std::size_t trials_waiting_max = 4;
 /// Jobs that exchange their id tokens wait for their issuer at most.
 constexpr unsigned exchange_threads = 2;
 constexpr std::size_t exchanges_waiting_max = 64;
-/// How often files that nobody needs are looked for, and how long an upload may stand still before its half is one.
-constexpr std::chrono::minutes sweep_pause{60};
-constexpr std::chrono::hours stale_after{1};
-
-/// Removes halves of uploads that were not written to for so long.
-Result<void> sweep_parts(const spool::Spool& spool, std::chrono::seconds age) {
-  TRACEWEIR_TRY(parts, spool.sweep(age));
-  if (parts > 0) log(LogLevel::info, "swept", {{"parts", fmt::format("{}", parts)}});
-  return {};
-}
-
-/// Removes what nobody needs: those, and blobs that no run refers to.
-Result<void> sweep(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
-  TRACEWEIR_TRY_VOID(sweep_parts(spool, stale_after));
-  const auto is_referred_to = [&](std::string_view hash) {
-    const auto used = store.blob_in_use(hash);
-    return !used || *used;  // in doubt it stays
-  };
-  TRACEWEIR_TRY(orphans, blobs.sweep(is_referred_to, spool::sweep_age));
-  if (orphans > 0) log(LogLevel::info, "swept", {{"blobs", fmt::format("{}", orphans)}});
-  return {};
-}
+/// How often what is too old, too much or nobody's is looked for.
+constexpr std::chrono::minutes upkeep_pause{60};
 
 /// What of uploads is a left-over when a service starts: all of it, unless others may be writing to the same folder.
 std::chrono::seconds left_over_after(const Config& config) {
   return store::is_shared(config.store_url()) ? stale_after : std::chrono::seconds{0};
-}
-
-/// A place that is away now is swept an hour later. Tokens of jobs that have ended are forgotten, too.
-void sweep_again(const spool::Spool& spool, spool::BlobStore& blobs, store::Store& store) {
-  if (const auto done = store.remove_issued_tokens(now()); !done)
-    log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
-  if (const auto done = sweep(spool, blobs, store); !done)
-    log(LogLevel::warning, "sweep_failed", {{"detail", done.error().message}});
 }
 
 /// A store that is away is no news here: whoever asks is told so.
@@ -86,15 +61,23 @@ void close_overdue_runs(store::Store& store, pipeline::RunQueue& runs, std::chro
     log(LogLevel::warning, "close_overdue_failed", {{"detail", done.error().message}});
 }
 
+/// Who works: analyses behind one queue; short blocking work, blobs, and what takes a core for seconds, each behind
+/// another.
+struct Crews {
+  pipeline::Workers analysts, workers{"requests", store_threads, requests_waiting_max},
+      transfers{"transfers", transfer_threads, requests_waiting_max},
+      trials{"backtests", trial_threads, trials_waiting_max},
+      exchanges{"exchanges of id tokens", exchange_threads, exchanges_waiting_max};
+  explicit Crews(const Config& config)
+      : analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max) {}
+};
+
 /// Ends what works: on every way out of serve() nothing may still run when the parts that it uses go.
 struct EndOfWork {
   pipeline::RunQueue& runs;
-  spool::BlobStore& blobs;
   analysis::Analysis& analysis;
-  pipeline::Workers& analysts;
-  pipeline::Workers& workers;
-  pipeline::Workers& trials;
-  pipeline::Workers& exchanges;
+  spool::BlobStore& blobs;
+  Crews& crews;
   /// Ends the analyses, and answers those who wait for them.
   void give_up_waiting() const {
     analysis.stop();
@@ -104,11 +87,9 @@ struct EndOfWork {
   void end() const {
     runs.take_no_more();
     give_up_waiting();
-    analysts.stop();
+    crews.analysts.stop();
     runs.stop();
-    workers.stop();
-    trials.stop();
-    exchanges.stop();
+    for (pipeline::Workers* some : {&crews.workers, &crews.transfers, &crews.trials, &crews.exchanges}) some->stop();
   }
   ~EndOfWork() { end(); }
 };
@@ -198,18 +179,16 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY(webhook, webhook_of(config));
   Notices notices(std::move(webhook), config.public_url, meters);
   const auto on_notice = [&notices](const pipeline::Notice& notice) { notices.tell(notice); };
-  pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
-  pipeline::Workers workers("requests", store_threads, requests_waiting_max);
-  pipeline::Workers trials("backtests", trial_threads, trials_waiting_max);
-  pipeline::Workers exchanges("exchanges of id tokens", exchange_threads, exchanges_waiting_max);
+  Crews crews(config);
   const std::string build = build_id();
-  pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, analysts,
+  pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build}, crews.analysts,
                           queue_settings(config, presence.name()), log_run_error);
-  const EndOfWork end_of_work{runs, *blobs, analysis, analysts, workers, trials, exchanges};
+  const EndOfWork end_of_work{runs, analysis, *blobs, crews};
 
   // 3. What is seen: routes on a listener.
-  api::Services services{*store, spool,      *blobs, workers,         runs,    trials, exchanges, access.issuers,
-                         meters, config.api, now,    spool::new_uuid, sandbox, build};
+  api::Services services{*store,     spool,        *blobs,          crews.workers,  crews.transfers,
+                         runs,       crews.trials, crews.exchanges, access.issuers, meters,
+                         config.api, now,          spool::new_uuid, sandbox,        build};
   TRACEWEIR_TRY(listener, open_listener(config, access, services));
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their jobs go back
@@ -220,10 +199,12 @@ Result<void> serve(const Config& config) {
     WaitingTimes waiting;  // of runs, for their ranks
     const Periodic closer("close_overdue", config.resume_pause,
                           [&] { close_overdue_runs(*store, runs, config.run_complete_time_max, waiting); });
-    const Periodic sweeper("sweep", sweep_pause, [&] { sweep_again(spool, *blobs, *store); });
+    std::atomic<bool> ended = false;
+    const Household house{spool, *blobs, *store, config.api.keeping, now, [&ended] { return ended.load(); }};
+    const Periodic upkeep("upkeep", upkeep_pause, [&house] { look_after(house); });
     const auto renewal = renewal_of(access.tls.get(), config.tls_reload_pause);
     listener.run(network_threads);
-    blobs->stop();  // a sweep that runs is broken off
+    ended = true, blobs->stop();  // so that no upkeep is waited for
   }
   end_of_work.end();  // before the listener goes: what a worker still holds belongs to the listener's threads
   notices.stop();

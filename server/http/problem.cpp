@@ -50,6 +50,9 @@ constexpr std::array rows = {
     Row{ErrorCode::analysis_interrupted, Status::unavailable, "The analysis was interrupted"},
     Row{ErrorCode::unreachable, Status::unavailable, "Another service cannot be reached"},
     Row{ErrorCode::io_failed, Status::unavailable, "A file of the service cannot be used"},
+    Row{ErrorCode::quota_exceeded, Status::insufficient_storage, "The project's quota is used up"},
+    Row{ErrorCode::too_many_uploads, Status::too_many_requests, "The project has sent too many uploads"},
+    Row{ErrorCode::trace_removed, Status::gone, "The trace is no longer kept"},
     Row{ErrorCode::internal, Status::internal_error, "An error of the service"},
 };
 

@@ -25,6 +25,7 @@ constexpr Word<Status> reasons[] = {
     {Status::method_not_allowed, "Method Not Allowed"},
     {Status::request_timeout, "Request Timeout"},
     {Status::conflict, "Conflict"},
+    {Status::gone, "Gone"},
     {Status::length_required, "Length Required"},
     {Status::payload_too_large, "Content Too Large"},
     {Status::unsupported_media_type, "Unsupported Media Type"},

@@ -30,6 +30,7 @@ enum class Status : std::uint16_t {
   method_not_allowed = 405,
   request_timeout = 408,
   conflict = 409,
+  gone = 410,
   length_required = 411,
   payload_too_large = 413,
   unsupported_media_type = 415,

@@ -154,6 +154,17 @@ std::vector<CommitRuns> concerned_by(const store::Series& series, const std::str
   return commits;
 }
 
+/// The commits with a run that was received after this, or with that run's own time.
+std::vector<CommitRuns> received_after(const store::Series& series, store::Timestamp time) {
+  std::vector<CommitRuns> commits = commits_of(series.runs);
+  std::erase_if(commits, [time](const CommitRuns& runs) {
+    return std::all_of(runs.begin(), runs.end(),
+                       [time](const store::SeriesRun& run) { return run.received_at < time; });
+  });
+  if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
+  return commits;
+}
+
 /// The commits from an accepted level's on whose runs do not all count.
 std::vector<CommitRuns> failed_since(const store::Series& series, std::size_t place) {
   std::vector<CommitRuns> commits = commits_of(series.runs);
@@ -174,6 +185,20 @@ Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& c
   const std::vector<CommitRuns> concerned = concerned_by(series, cause.head.id);
   TRACEWEIR_TRY_VOID(reconsider(store, cause, concerned));
   return keep_levels(store, cause, concerned.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
+}
+
+Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, store::Timestamp now) {
+  if (run.report_json.empty()) return {};  // it was in no series
+  TRACEWEIR_TRY(project, store.project(run.head.project));
+  if (!project) return {};
+  TRACEWEIR_TRY(report, report::from_json(run.report_json));
+  TRACEWEIR_TRY(chosen, choose_policy(*project, run.head));
+  const SeriesCause cause{*project, run.head, report, chosen.policy, run.comparable_key, now};
+  TRACEWEIR_TRY(series, read_series(store, cause, {}));
+  TRACEWEIR_TRY_VOID(reconsider(store, cause, received_after(series, run.head.received_at)));
+  TRACEWEIR_TRY(notices, keep_levels(store, cause, std::nullopt, {}));
+  static_cast<void>(notices);
+  return {};
 }
 
 Result<void> settle_acceptance(store::Store& store, const std::string& project_name, const std::string& run_id,

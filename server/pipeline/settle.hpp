@@ -41,6 +41,10 @@ Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& c
 Result<void> settle_acceptance(store::Store& store, const std::string& project, const std::string& run,
                                store::Timestamp now);
 
+/// After a run was deleted: the later commits of its series are looked at again without it, and its levels.
+/// `run`: as it was. Errors: what the store says.   Thread: blocks.
+Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, store::Timestamp now);
+
 /// The runs of at most so many commits are looked at again at once.
 inline constexpr std::size_t reconsidered_commits_max = 100;
 /// At most so many metrics of a series are analysed, and so many values in all: of many metrics fewer runs each.

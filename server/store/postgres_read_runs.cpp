@@ -63,7 +63,7 @@ void read_environments(PostgresConnection& connection, Found& found) {
 void read_uploads(PostgresConnection& connection, Found& found) {
   Rows rows = connection.query(
       "SELECT run_seq, coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, "
-      "error_message, stated_ranks FROM upload "
+      "error_message, stated_ranks, removed_us, removed_why FROM upload "
       "WHERE run_seq = ANY ($1::bigint[]) ORDER BY run_seq, rank",
       found.seqs);
   std::int64_t seq = 0;
@@ -71,7 +71,7 @@ void read_uploads(PostgresConnection& connection, Found& found) {
   while (rows.next()) {
     Upload upload;
     rows.read(seq, key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
-              upload.error_message, stated);
+              upload.error_message, stated, upload.removed_at, upload.removed_why);
     upload.stated = ranks_of_text(stated);
     upload.status = stored_word(upload_status_of(status));
     RunRecord& record = found.records[found.places.at(seq)];

@@ -29,8 +29,8 @@ constexpr std::string_view insert_run =
     "SELECT $7, p.id, l.id, $8, $9, $10, $11, $12::bigint, $13::boolean, $14::bigint, $15, $16, $17, $18, $19, "
     "$20::bigint, $21, $22, $23::bigint, $5::text, $24, $25::bigint, $26, $33, '', FALSE, '', '' "
     "FROM p, l WHERE NOT EXISTS (SELECT FROM seen) ON CONFLICT (id) DO NOTHING RETURNING seq), "
-    "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
-    "SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text, $34 FROM p, r), "
+    "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status, "
+    "received_us) SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text, $34, $25::bigint FROM p, r), "
     "e AS (INSERT INTO run_environment (run_seq, name, value) "
     "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)) "
     "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT rank FROM seen), "
@@ -107,9 +107,10 @@ Result<std::optional<Begun>> join_group(PostgresConnection& connection, const Ru
   connection.execute("DELETE FROM upload WHERE run_seq = $1 AND rank = $2 AND status = 'rejected'", run->seq,
                      upload.rank);
   connection.execute(
-      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
-      "SELECT r.seq, $2::bigint, $3, $4::bigint, $5, r.project_id, $6::text, 'received' FROM run r WHERE r.seq = $1",
-      run->seq, upload.rank, upload.sha256, upload.bytes, upload.name, key);
+      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status, received_us) "
+      "SELECT r.seq, $2::bigint, $3, $4::bigint, $5, r.project_id, $6::text, 'received', $7::bigint FROM run r WHERE "
+      "r.seq = $1",
+      run->seq, upload.rank, upload.sha256, upload.bytes, upload.name, key, head.received_at);
   add_job(connection, run->seq, upload.rank, claim);
   return Begun{run->record.head.id, Begun::State::joined};
 }

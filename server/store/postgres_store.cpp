@@ -11,13 +11,16 @@ namespace traceweir::store {
 namespace {
 
 constexpr std::string_view select_projects =
-    "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us, p.trusted_jobs "
+    "SELECT p.name, p.mode, p.policy_source, p.read_access, coalesce(y.toml, ''), p.created_us, p.trusted_jobs, "
+    "p.trace_days, p.trace_bytes_max, p.stored_bytes_max, p.uploads_per_day_max "
     "FROM project p LEFT JOIN policy y ON y.sha256 = p.policy_sha256";
 
 Project project_of(Rows& row) {
   Project project;
   std::string mode, source, access;
-  row.read(project.name, mode, source, access, project.policy, project.created_at, project.trusted_jobs);
+  Keeping& keeping = project.keeping;
+  row.read(project.name, mode, source, access, project.policy, project.created_at, project.trusted_jobs, keeping.trace_days,
+           keeping.trace_bytes_max, keeping.stored_bytes_max, keeping.uploads_per_day_max);
   project.mode = stored_word(mode_of(mode));
   project.policy_source = stored_word(policy_source_of(source));
   project.read_access = stored_word(read_access_of(access));
@@ -111,12 +114,17 @@ Result<void> PostgresStore::put_project(const Project& project, const AuditEntry
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
     const auto policy = keep_policy(connection, project.policy);
     connection.execute(
-        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us, trusted_jobs) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, "
+        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us, trusted_jobs, trace_days, "
+        "trace_bytes_max, stored_bytes_max, uploads_per_day_max) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::bigint) ON CONFLICT (name) DO UPDATE "
+        "SET mode = excluded.mode, "
         "policy_source = excluded.policy_source, read_access = excluded.read_access, "
-        "policy_sha256 = excluded.policy_sha256, trusted_jobs = excluded.trusted_jobs",
+        "policy_sha256 = excluded.policy_sha256, trusted_jobs = excluded.trusted_jobs, trace_days = excluded.trace_days, "
+        "trace_bytes_max = excluded.trace_bytes_max, stored_bytes_max = excluded.stored_bytes_max, "
+        "uploads_per_day_max = excluded.uploads_per_day_max",
         project.name, word(project.mode), word(project.policy_source), word(project.read_access), policy,
-        project.created_at, project.trusted_jobs);
+        project.created_at, project.trusted_jobs, project.keeping.trace_days, project.keeping.trace_bytes_max,
+        project.keeping.stored_bytes_max, project.keeping.uploads_per_day_max);
     note(connection, audit);
     return {};
   });
@@ -232,7 +240,7 @@ Result<std::vector<AuditEntry>> PostgresStore::audit(std::string_view project, s
 
 Result<bool> PostgresStore::blob_in_use(std::string_view sha256) {
   return database_->read([&](PostgresConnection& connection) -> Result<bool> {
-    return connection.query("SELECT 1 FROM upload WHERE sha256 = $1 LIMIT 1", sha256).next();
+    return connection.query("SELECT 1 FROM upload WHERE sha256 = $1 AND removed_us IS NULL LIMIT 1", sha256).next();
   });
 }
 

@@ -74,6 +74,12 @@ class PostgresStore final : public Store {
   Result<std::vector<Acceptance>> acceptances(const AcceptanceFilter& filter) override;
   Result<void> put_memberships(std::span<const Membership> memberships) override;
 
+  Result<Usage> usage(const UsageQuery& query) override;
+  Result<std::vector<KeptTrace>> removable_traces(const TraceQuery& query) override;
+  Result<bool> remove_trace(const TraceRemoval& removal) override;
+  Result<Deleted> delete_run(std::string_view project, std::string_view id, const AuditEntry& audit) override;
+  Result<Deleted> delete_project(std::string_view name, std::int64_t runs_max, const AuditEntry& audit) override;
+
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
   Result<void> drop_measurements_before(Timestamp time) override;
   Result<bool> blob_in_use(std::string_view sha256) override;

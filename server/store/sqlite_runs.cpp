@@ -61,10 +61,10 @@ void add_upload(Connection& connection, std::int64_t project, std::int64_t run, 
                 const Upload& upload) {
   const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
   connection.execute(
-      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+      "INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status, received_us) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
       run, upload.rank, upload.sha256, upload.bytes, upload.name, project, key,
-      word(head.group.empty() ? UploadStatus::whole : UploadStatus::received));
+      word(head.group.empty() ? UploadStatus::whole : UploadStatus::received), head.received_at);
 }
 
 /// Adds the upload to the run of its group, if there is one. Nothing: it is the first.
@@ -225,14 +225,14 @@ void read_environment(Connection& connection, StoredRun& row) {
 void read_uploads(Connection& connection, StoredRun& row) {
   Query query = connection.query(
       "SELECT coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, error_message, "
-      "stated_ranks "
+      "stated_ranks, removed_us, removed_why "
       "FROM upload WHERE run_seq = ?1 ORDER BY rank",
       row.seq);
   while (query.next()) {
     Upload& upload = row.record.uploads.emplace_back();
     std::string key, status, stated;
     query.read(key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
-               upload.error_message, stated);
+               upload.error_message, stated, upload.removed_at, upload.removed_why);
     upload.stated = ranks_of_text(stated);
     upload.status = known(upload_status_of(status));
     if (row.record.uploads.size() == 1) row.record.head.idempotency_key = key;

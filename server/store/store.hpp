@@ -16,6 +16,7 @@
 #include "analyzer/core/error.hpp"
 #include "gate/verdict.hpp"
 #include "server/store/jobs.hpp"
+#include "server/store/keeping.hpp"
 #include "server/store/levels.hpp"
 #include "server/store/timestamp.hpp"
 
@@ -46,6 +47,7 @@ struct Project {
   std::string policy;  ///< TOML kept on the server; empty: none
   Timestamp created_at{};
   std::string trusted_jobs{};  ///< JSON: whose CI jobs may get a token by OIDC; empty: nobody's
+  Keeping keeping{};
 };
 
 /// Rights of a token, as a set of flags.
@@ -107,6 +109,8 @@ struct Upload {
   std::int64_t ranks = 0;                     ///< that the file holds; 0: not known
   std::string error_code{}, error_message{};  ///< of a rejected upload
   std::vector<std::int64_t> stated{};         ///< the ranks that its traces state themselves
+  std::optional<Timestamp> removed_at{};      ///< the trace is no longer kept
+  std::string removed_why{};
 };
 
 struct Begun {
@@ -360,7 +364,20 @@ class Store {
   /// not judged, an acceptance).
   virtual Result<void> put_memberships(std::span<const Membership> memberships) = 0;
 
-  // retention
+  // retention, quota, deletion
+  /// What is kept of the project, and what came since. Errors: none of its own. Cost: linear in its uploads.
+  virtual Result<Usage> usage(const UsageQuery& query) = 0;
+  /// Oldest first. Errors: none of its own.
+  virtual Result<std::vector<KeptTrace>> removable_traces(const TraceQuery& query) = 0;
+  /// Notes that the trace is no longer kept, if it still may be removed; whether it was. Its blob is the caller's to
+  /// remove, after this. Errors: none of its own.
+  virtual Result<bool> remove_trace(const TraceRemoval& removal) = 0;
+  /// Removes the run with all that is of it. One that was deleted with the same audit entry before is no error.
+  /// Errors: not_found.
+  virtual Result<Deleted> delete_run(std::string_view project, std::string_view id, const AuditEntry& audit) = 0;
+  /// Removes up to `runs_max` runs of the project, the oldest first; where fewer are left, all of the project. One that
+  /// was deleted with the same audit entry before is no error. Errors: not_found.
+  virtual Result<Deleted> delete_project(std::string_view name, std::int64_t runs_max, const AuditEntry& audit) = 0;
   /// Removes the measurements of runs that were received before; the runs stay. Cost: on Postgres whole months are
   /// dropped, and only the rest is deleted row by row. Errors: none of its own.
   virtual Result<void> drop_measurements_before(Timestamp time) = 0;
@@ -368,7 +385,7 @@ class Store {
   // the rest
   /// The newest `limit` entries, newest first; project empty: of all. Errors: none of its own.
   virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
-  /// Whether any upload refers to this blob. Errors: none of its own.
+  /// Whether any upload whose trace is kept refers to this blob. Errors: none of its own.
   virtual Result<bool> blob_in_use(std::string_view sha256) = 0;
 };
 

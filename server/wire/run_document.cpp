@@ -52,6 +52,21 @@ Json head_json(const RunDocument& run) {
           {"error", error_json(run.error)}};
 }
 
+Json time_or_null(const std::optional<Timestamp>& time) { return time ? Json(to_rfc3339(*time)) : Json(nullptr); }
+
+std::string list_of(const std::vector<TraceState>& traces) {
+  Json list = Json::array();
+  for (const TraceState& trace : traces)
+    list.push_back({{"rank", trace.rank},
+                    {"bytes", trace.bytes},
+                    {"sha256", trace.sha256},
+                    {"kept", !trace.removed_at},
+                    {"kept_until", time_or_null(trace.kept_until)},
+                    {"removed_at", time_or_null(trace.removed_at)},
+                    {"removed_why", text_or_null(trace.removed_why)}});
+  return dump(list);
+}
+
 /// The stored documents are valid JSON of our own: they are put in as they are, without being parsed again.
 void splice(std::string& object, std::string_view key, const std::string& document) {
   object.pop_back();
@@ -122,6 +137,7 @@ std::string run_page(std::string_view project, std::string_view run) {
 std::string to_json(const RunDocument& document, Detail detail) {
   std::string out = dump(head_json(document));
   if (detail == Detail::whole) splice(out, "acceptances", list_of(document.acceptances));
+  if (detail == Detail::whole) splice(out, "traces", list_of(document.traces));
   splice(out, "verdict", document.verdict_json);
   if (detail == Detail::whole) splice(out, "report", document.report_json);
   const Json links = {{"self", run_path(document.project, document.id)},
@@ -158,8 +174,9 @@ Result<RunAnswer> run_of(const Json& json) {
 }
 
 bool is_away(const Error& error) {
-  constexpr ErrorCode codes[] = {ErrorCode::unreachable, ErrorCode::queue_full,      ErrorCode::store_unavailable,
-                                 ErrorCode::disk_full,   ErrorCode::request_timeout, ErrorCode::internal};
+  constexpr ErrorCode codes[] = {ErrorCode::unreachable,    ErrorCode::queue_full,      ErrorCode::store_unavailable,
+                                 ErrorCode::disk_full,      ErrorCode::request_timeout, ErrorCode::internal,
+                                 ErrorCode::quota_exceeded, ErrorCode::too_many_uploads};
   return std::find(std::begin(codes), std::end(codes), error.code) != std::end(codes);
 }
 

@@ -44,6 +44,15 @@ struct RunRanks {
   std::vector<Rejected> rejected;               ///< each may be sent again
 };
 
+/// The raw trace of an upload: kept, or when and why it went.
+struct TraceState {
+  std::int64_t rank = 0, bytes = 0;
+  std::string sha256;
+  std::optional<Timestamp> removed_at;
+  std::string removed_why;
+  std::optional<Timestamp> kept_until;  ///< nothing: not known, or for ever
+};
+
 struct RunDocument {
   std::string id, project, workload, commit, branch, base_branch, head, base;
   std::optional<std::int64_t> pull_request;
@@ -60,6 +69,7 @@ struct RunDocument {
   std::string verdict_json;                     ///< empty: none yet
   std::string report_json;                      ///< as stored; empty: none, or left out (lists)
   std::vector<AcceptanceDocument> acceptances;  ///< newest first; left out of lists
+  std::vector<TraceState> traces;               ///< left out of lists
 };
 
 /// Where the run is to be found. Shape: paths below the service's root.

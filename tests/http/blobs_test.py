@@ -3,10 +3,12 @@ import contextlib
 import pathlib
 import shutil
 import signal
+import subprocess
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 from s3 import SECRET, StandIn
 from service import Service, free_port, sha, trace
@@ -114,6 +116,21 @@ class Elsewhere(unittest.TestCase):
             self.assertLess(time.monotonic() - begun, 15)
             waiting.join()
             self.assertIn(answers, ([], [503]))
+
+    def test_a_certificate_must_be_one_that_the_system_trusts(self):
+        certificate, key = self.folder / "certificate", self.folder / "key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-subj", "/CN=stand-in", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+                       check=True, capture_output=True)
+        with StandIn(self.folder, tls=(certificate, key)) as s3:
+            for endpoint, trusted, status in (("127.0.0.1", certificate, 201), ("127.0.0.1", "/dev/null", 503), ("localhost", certificate, 503)):
+                with self.subTest(endpoint=endpoint, trusted=trusted), unittest.mock.patch.dict("os.environ", SSL_CERT_FILE=str(trusted)):
+                    service = self.service(s3, s3_endpoint=f"https://{endpoint}:{s3.port}", s3_tries_max=1)
+                    try:
+                        service.start(until="/healthz")
+                        self.assertEqual(service.upload(service.token(), self.trace, sha(1)).status, status)
+                    finally:
+                        service.__exit__()
 
     def test_an_object_that_is_gone_is_a_lost_blob(self):
         with StandIn(self.folder) as s3, self.service(s3) as service:

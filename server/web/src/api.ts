@@ -20,12 +20,14 @@ export interface Verdict extends Told {
 }
 export interface Acceptance { id: string; run: string; commit: string; workload?: string; metrics: string[] | 'all'; reason: string; author: string; created_at: string; until: string | null; undone_at?: string | null; undone_by?: string }
 export interface Failure { type: string; detail: string }
+/// Whether the raw trace of an upload is kept; if not, when and by which limit it went.
+export interface TraceState { rank: number; bytes: number; sha256: string; kept: boolean; kept_until: string | null; removed_at: string | null; removed_why: string | null }
 export interface Run {
   id: string; project: string; workload: string; commit: string; branch: string | null; base_branch: string | null; head: string | null; base: string | null
   pr: number | null; fork: boolean; attempt: number; job: string | null; matrix: string | null; job_url: string | null; uploaded_at: string
   environment: Record<string, string>; status: string; superseded: boolean; warnings: string[]; error: Failure | null
   ranks: { expected: number | null; received: number[]; missing: number[]; rejected: { rank: number; error: Failure }[] } | null
-  verdict: Verdict | null; report?: Report | null; acceptances?: Acceptance[]; links: { self: string; html: string }
+  verdict: Verdict | null; report?: Report | null; acceptances?: Acceptance[]; traces?: TraceState[]; links: { self: string; html: string }
 }
 
 export interface Measurement { metric: string; value: number | null; unit: string; better: Better; not_measured?: string; min?: number; max?: number; min_rank?: number; max_rank?: number }

@@ -27,8 +27,9 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 }  // namespace
 
 TEST_CASE("no verdict: a service that is away is not a run that was rejected") {
-  for (const ErrorCode code : {ErrorCode::unreachable, ErrorCode::queue_full, ErrorCode::store_unavailable,
-                               ErrorCode::disk_full, ErrorCode::request_timeout}) {
+  for (const ErrorCode code :
+       {ErrorCode::unreachable, ErrorCode::queue_full, ErrorCode::store_unavailable, ErrorCode::disk_full,
+        ErrorCode::request_timeout, ErrorCode::quota_exceeded, ErrorCode::too_many_uploads}) {
     const std::string text = run_markdown(without_verdict(code), "http://service");
     CHECK(has(text, "⚠️ Traceweir: no verdict · llama / default"));
     CHECK(has(text, std::string(word(code)) + ": the reason"));

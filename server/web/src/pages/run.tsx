@@ -63,6 +63,8 @@ function TraceActions({ run }: { run: Run }) {
   const kind = several ? 'button small' : 'button'
   const buttons = (rank: number) => {
     const trace = traceOf(rank)
+    const gone = run.traces?.find((item) => item.rank === rank && !item.kept)
+    if (gone) return <span class="muted" title={gone.removed_why ?? ''}>Trace removed {formatDateTime(Date.parse(gone.removed_at ?? ''))}</span>
     const of = several ? ` of rank ${rank}` : ''
     const [loading, opening] = [busy === `download ${rank}`, busy === `perfetto ${rank}`]
     const saving = several ? 'Download' : 'Download trace'

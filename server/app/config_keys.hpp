@@ -1,21 +1,25 @@
-// For: making a configuration key from the field that it sets: texts, counts, sizes, times.
-// Not for: which keys there are (config.cpp, access_keys.cpp).
+// For: makers of configuration keys (a field is named once, as something that can be set), and the keys that have a
+// file of their own. Not for: values as text (config_values.hpp), where values come from (config.hpp).
 #pragma once
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "analyzer/core/error.hpp"
 #include "server/app/config.hpp"
 #include "server/app/config_values.hpp"
 
 namespace traceweir::app {
 
-/// The keys of who may come in and how: limits per address, TLS, issuers of CI jobs' tokens.
+/// What is kept, where, for how long and how much (config_kept.cpp).
+std::vector<ConfigKey> kept_keys();
+/// Who may come in and how: limits per address, TLS, issuers of CI jobs' tokens (access_keys.cpp).
 std::vector<ConfigKey> access_keys();
 
 template <typename Field>
@@ -51,7 +55,7 @@ ConfigKey bytes_key(std::string_view name, std::string_view help, Field field, Z
             field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
             return {};
           },
-          [field](Config config) { return show_bytes(field(config)); }};
+          [field](Config config) { return show_bytes(static_cast<std::uint64_t>(field(config))); }};
 }
 
 template <typename Field>
