@@ -1,4 +1,5 @@
 """Blobs in an S3-compatible store: acknowledged means durable there; away means 503, and nothing is lost."""
+import concurrent.futures
 import contextlib
 import pathlib
 import shutil
@@ -116,6 +117,23 @@ class Elsewhere(unittest.TestCase):
             self.assertLess(time.monotonic() - begun, 15)
             waiting.join()
             self.assertIn(answers, ([], [503]))
+
+    def test_a_silent_store_holds_up_nobody_who_only_asks(self):
+        """More uploads wait for it than there are threads of any kind; runs, histories and liveness are answered."""
+        with StandIn(self.folder) as s3, self.service(s3, s3_time_max="5 s", s3_tries_max=1) as service:
+            token = service.token()
+            self.assertEqual(service.upload(token, self.trace, sha(1)).status, 201)
+            s3.fail("!PUT hang")
+            with concurrent.futures.ThreadPoolExecutor(20) as pool:
+                uploads = [pool.submit(service.upload, token, self.trace, sha(10 + n)) for n in range(12)]
+                deadline = time.monotonic() + 10
+                while (self.folder / "requests").read_text().count("PUT ") < 9 and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                begun = time.monotonic()
+                for path in ("/healthz", "/api/v1/projects/demo/runs", "/api/v1/projects/demo/history?metric=gpu.utilization", "/readyz"):
+                    self.assertEqual(service.call("GET", path, token).status, 200)
+                self.assertLess(time.monotonic() - begun, 4, "they waited for the store")
+                self.assertEqual({upload.result().status for upload in uploads}, {503})
 
     def test_a_certificate_must_be_one_that_the_system_trusts(self):
         certificate, key = self.folder / "certificate", self.folder / "key"

@@ -2,10 +2,12 @@
 import contextlib
 import json
 import os
+import pathlib
+import tempfile
 import time
 import unittest
 
-from service import Service, sha, trace
+from service import Service, sha, stand_in, trace
 
 POLICY = b'version = 1\n[rules."gpu.utilization"]\nmin = "99.9%"\n'
 
@@ -181,6 +183,20 @@ class Keeping(unittest.TestCase):
             deletions = [(e["action"], e["detail"]) for e in log if e["action"] == "run_deleted"]
             self.assertEqual(deletions, [("run_deleted", places[n].rsplit("/", 1)[1]) for n in (3, 2)])
             self.assertEqual(service.call("DELETE", "/api/v1/projects/demo/runs/nobody", admin).status, 404)
+
+    def test_a_run_that_is_deleted_while_it_is_analysed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = stand_in(folder, f"until [ -e {folder}/go ]; do sleep 0.05; done\nexec false")
+            with Service(analysis_program=program) as service:
+                token, admin = service.token(), service.token("demo", "admin")
+                place = service.upload(token, self.trace, sha(1), wait=0).headers["location"]
+                self.assertEqual(service.call("GET", place, token).json["status"], "analysing")
+                self.assertEqual(service.call("DELETE", place, admin).status, 204)
+                (pathlib.Path(folder) / "go").touch()
+                self.until(lambda: b"traceweir_queue_depth 0" in service.call("GET", "/metrics").body)
+                self.assertEqual(service.call("GET", place, token).status, 404)
+                self.assertEqual(service.call("GET", "/api/v1/projects/demo/runs", token).json["runs"], [])
+                self.assertEqual(service.stop(), 0)
 
     def test_levels_follow_a_deletion(self):
         """Five runs, the newest of which is all that is left of a level: its segment ends before it when it is gone."""
