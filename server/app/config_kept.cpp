@@ -38,15 +38,19 @@ Result<void> check_region(std::string_view text) {
   return fail(ErrorCode::bad_config, "the name of a region such as us-east-1 was expected");
 }
 
+/// Parts are held in memory, one by each thread that moves traces.
+constexpr std::uint64_t part_bytes_max = std::uint64_t{1} << 30;
+
 /// S3 refuses smaller parts.
 ConfigKey part_key() {
   ConfigKey key = bytes_key(
-      "s3_part_bytes", "what goes or comes in one request, 5 MiB at least",
+      "s3_part_bytes", "what goes or comes in one request, 5 MiB to 1 GiB",
       [](Config & c) -> auto& { return c.s3.part_bytes; });
   key.set = [set = key.set](Config& config, std::string_view text) -> Result<void> {
     TRACEWEIR_TRY_VOID(set(config, text));
-    if (config.s3.part_bytes >= s3::part_bytes_min) return {};
-    return fail(ErrorCode::bad_config, fmt::format("at least {} was expected", show_bytes(s3::part_bytes_min)));
+    if (config.s3.part_bytes >= s3::part_bytes_min && config.s3.part_bytes <= part_bytes_max) return {};
+    return fail(ErrorCode::bad_config,
+                fmt::format("{} to {} was expected", show_bytes(s3::part_bytes_min), show_bytes(part_bytes_max)));
   };
   return key;
 }

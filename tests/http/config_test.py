@@ -34,7 +34,9 @@ class Config(unittest.TestCase):
             (["--s3-endpoint", "https://u:hunter2@s3.example.com"], "https://HOST"),
             (["--s3-endpoint", "http://169.254.169.254"], "link-local"),
             (["--s3-region", "us east"], "us-east-1"),
-            (["--s3-part-bytes", "1 MiB"], "at least 5 MiB"),
+            (["--s3-part-bytes", "1 MiB"], "5 MiB to 1 GiB"),
+            (["--s3-part-bytes", "2 GiB"], "5 MiB to 1 GiB"),
+            (["--trace-retention", "90 days"], "such as '120 s'"),
         ]
         for flags, part in rows:
             with self.subTest(flags):
