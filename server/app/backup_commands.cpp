@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "server/app/blobs.hpp"
 #include "server/app/config_values.hpp"
 #include "server/backup/backup.hpp"
+#include "server/spool/blob_store.hpp"
 #include "server/spool/file.hpp"
 #include "server/store/copy_tables.hpp"
 #include "server/store/store.hpp"
@@ -74,6 +76,9 @@ Result<void> judge_traces(const backup::Manifest& manifest) {
 }
 
 Result<void> command_backup(const ConfigSource& source, const Arguments& arguments) {
+  TRACEWEIR_TRY(config, load_config(source));
+  if (!std::filesystem::exists(config.data_dir))
+    return fail(ErrorCode::io_failed, "data_dir = '" + config.data_dir + "': nothing is stored there");
   TRACEWEIR_TRY(kept, kept_of(source));
   const auto traces = arguments.no_traces ? backup::Traces::without : backup::Traces::with;
   TRACEWEIR_TRY(manifest,

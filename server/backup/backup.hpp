@@ -35,8 +35,7 @@ struct BackupPlan {
 
 /// Writes the store as it is at one moment, then the traces that its rows refer to. `file` appears when it is whole and
 /// on the disk; nothing is left of one that failed. The service goes on meanwhile.
-/// Errors: conflict (the file exists), store_unavailable, disk_full, io_failed, not_found (not one of the traces that
-///         the store refers to is there: it is not the service's place).
+/// Errors: conflict (the file exists), store_unavailable, disk_full, io_failed.
 /// Cost:   memory for a few MiB and 100 bytes per trace; on SQLite the WAL grows until the rows are read.
 Result<Manifest> back_up(const BackupPlan& plan, const Say& say);
 

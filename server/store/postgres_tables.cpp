@@ -40,6 +40,7 @@ struct StoredTable {
   TableShape shape;
   std::map<std::string, std::string> types;  ///< of the columns, as SQL spells them
   std::string numbered, sequence;            ///< the column that gets numbers, and their source; empty: none
+  std::string parted_by;                     ///< the column that says in which part a row lies; empty: it has no parts
 };
 
 /// Errors: internal (a column of a type that is not carried).
@@ -61,7 +62,7 @@ std::int64_t last_number(PostgresConnection& connection, const std::string& sequ
 }
 
 Result<StoredTable> stored_table(PostgresConnection& connection, const std::string& name) {
-  StoredTable table{{name, {}, {}, {}}, {}, {}, {}};
+  StoredTable table{{name, {}, {}, {}}, {}, {}, {}, {}};
   Rows columns = connection.query(
       "SELECT attname::text, pg_catalog.format_type(atttypid, atttypmod), "
       "coalesce(pg_catalog.pg_get_serial_sequence(attrelid::regclass::text, attname::text), '') "
@@ -84,6 +85,11 @@ Result<StoredTable> stored_table(PostgresConnection& connection, const std::stri
       "WHERE i.indrelid = $1::regclass AND i.indisprimary AND k.place <= i.indnkeyatts ORDER BY k.place",
       sql_name(name));
   while (key.next()) key.read(table.shape.key.emplace_back());
+  Rows parts = connection.query(
+      "SELECT a.attname::text FROM pg_catalog.pg_partitioned_table p JOIN pg_catalog.pg_attribute a "
+      "ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0] WHERE p.partrelid = $1::regclass",
+      sql_name(name));
+  if (parts.next()) parts.read(table.parted_by);
   return table;
 }
 
@@ -201,9 +207,23 @@ struct AsParameter {
   Parameter operator()(const auto& value) const { return value; }
 };
 
+/// A table in parts comes with a function that makes those that rows need: make_TABLE_months(BIGINT).
+void make_parts(PostgresConnection& connection, const StoredTable& stored, const TableShape& table,
+                std::span<const Row> rows) {
+  std::size_t place = 0;
+  while (table.columns[place].name != stored.parted_by) ++place;
+  std::set<std::int64_t> seen;
+  for (const Row& row : rows)
+    if (const auto* const value = std::get_if<std::int64_t>(&row[place])) seen.insert(*value);
+  connection.query(
+      "SELECT " + sql_name("make_" + table.name + "_months") + "(value) FROM unnest($1::bigint[]) AS value",
+      std::vector<std::int64_t>(seen.begin(), seen.end()));
+}
+
 /// All rows by one statement: each parameter is an array, the values of one column.
 void write_rows(PostgresConnection& connection, const StoredTable& stored, const TableShape& table,
                 std::span<const Row> rows) {
+  if (!stored.parted_by.empty()) make_parts(connection, stored, table, rows);
   std::string columns, arrays;
   std::vector<Parameter> parameters;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -45,8 +45,10 @@ class Backup(unittest.TestCase):
     def fill(cls):
         call, at = cls.service.call, "/api/v1/projects/demo"
         call("PUT", f"{at}/policy", cls.admin, POLICY)
-        graph = {"commits": [{"sha": sha(n), "parents": [sha(n - 1)], "subject": f"n° {n}"} for n in range(2, 9)]}
-        call("PUT", f"{at}/commits", cls.token, json.dumps(graph).encode())
+        graph = [{"sha": sha(n), "parents": [sha(n - 1)], "subject": f"n° {n}"} for n in range(2, 9)]
+        put = call("PUT", f"{at}/commits", cls.token, json.dumps(graph).encode())
+        if put.status != 204:
+            raise RuntimeError(put)
         for number in range(1, 9):
             slow = ("--slow-kernel", 2) if number == 8 else ()
             body = trace("--steps", 5, "--seed", number, *slow)
