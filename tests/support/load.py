@@ -118,6 +118,12 @@ class Load:
             while not self.send(number) and not self.ended.wait(0.1):
                 pass
 
+    def wait_for_more(self, seconds_max: float):
+        """Until one more upload is acknowledged, so that a fault has something to lose; a slow machine may have none in time."""
+        before, end = len(self.acknowledged), time.monotonic() + seconds_max
+        while len(self.acknowledged) == before and time.monotonic() < end:
+            time.sleep(0.005)
+
     def read(self):
         while not self.ended.is_set():
             self.pace.wait(self.ended)

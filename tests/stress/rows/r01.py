@@ -36,7 +36,9 @@ def kill_and_restart(kind: str, cycles: int, body: bytes):
         token = service.token()
         load, starts = Load(service, token, body, per_second=100, forgives=CUT), []
         with load.running(writers=3):
-            for _ in range(cycles):
+            for cycle in range(cycles):
+                if cycle % 2:
+                    load.wait_for_more(2)
                 time.sleep(random.uniform(0, 0.2))
                 service.stop(signal.SIGKILL)
                 begun = time.monotonic()

@@ -21,6 +21,8 @@ def restarts(cluster, service, load, count: int) -> list:
     """Seconds from Postgres being ready to the service being well, of each restart."""
     recoveries = []
     for number in range(count):
+        if number % 2:
+            load.wait_for_more(2)
         load.ended.wait(random.uniform(0.2, 0.8))
         cluster.stop(signal.SIGKILL if number % 5 == 4 else signal.SIGQUIT)
         load.ended.wait(random.uniform(0, 0.3))
