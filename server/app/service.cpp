@@ -10,6 +10,7 @@
 #include "analyzer/core/version.hpp"
 #include "sandbox/sandbox.hpp"
 #include "server/api/pages.hpp"
+#include "server/api/remembered.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/tokens.hpp"
 #include "server/app/access.hpp"
@@ -136,16 +137,21 @@ http::Router router_of(api::Services& services) {
   return router;
 }
 
-/// Routes on a listener; every answer is counted and logged. What is given outlives it.
-/// Errors: bad_config (the address or the port).
-Result<http::Listener> open_listener(const Config& config, const Access& access, api::Services& services) {
+http::Handler handler_of(api::Remembered& remembered) {
+  return [&remembered](http::Request& request) { return remembered.answer(request); };
+}
+
+/// The routes, in front of them what was answered a moment ago, on a listener; every answer is counted and logged. What
+/// is given outlives it. Errors: bad_config (the address or the port).
+Result<http::Listener> open_listener(const Config& config, const Access& access, api::Services& services,
+                                     api::Remembered& remembered) {
   const auto on_answer = [&meters = services.meters](const http::AccessRecord& record) {
     meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
     log_access(record);
   };
   TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
   auto listener = http::Listener::open({endpoint.address, endpoint.port, config.http, access.trusted_proxies,
-                                        access.tls.get(), router_of(services), spool::new_uuid, on_answer});
+                                        access.tls.get(), handler_of(remembered), spool::new_uuid, on_answer});
   if (listener) log_start(config, fmt::format("{}:{}", endpoint.address, listener->port()), services.sandbox);
   return listener;
 }
@@ -189,7 +195,8 @@ Result<void> serve(const Config& config) {
   api::Services services{*store,     spool,        *blobs,          crews.workers,  crews.transfers,
                          runs,       crews.trials, crews.exchanges, access.issuers, meters,
                          config.api, now,          spool::new_uuid, sandbox,        build};
-  TRACEWEIR_TRY(listener, open_listener(config, access, services));
+  api::Remembered remembered(router_of(services));
+  TRACEWEIR_TRY(listener, open_listener(config, access, services, remembered));
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their jobs go back
   //    to the queue: another process takes them, or this one when it starts again.

@@ -224,7 +224,7 @@ class Services:
         request, (nginx, nginx_port) = self.stored_run, self.nginx
         costs = alternately(
             self.runs,
-            ours=lambda: self.per_answer(self.service.process.pid, self.service.port, 2_000 if self.quick else 10_000, request),
+            ours=lambda: self.per_answer(self.service.process.pid, self.service.port, 5_000 if self.quick else 10_000, request),
             nginx=lambda: self.per_answer(nginx.pid, nginx_port, 20_000 if self.quick else 50_000, self.head("GET", "/")))
         return ratio(costs["ours"], costs["nginx"])
 
