@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <vector>
+#include <span>
 
+#include "server/app/analysts.hpp"
 #include "server/spool/uuid.hpp"
+#include "server/store/strikes.hpp"
 
 namespace traceweir::app {
 namespace {
@@ -19,12 +21,12 @@ namespace fs = std::filesystem;
 
 bool lock(const spool::OwnedFile& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
 
-/// The claims of this process, which are called after it.
-std::vector<std::string> claims_of(const std::vector<store::Job>& jobs, const std::string& process) {
-  std::vector<std::string> holders;
-  for (const store::Job& job : jobs)
-    if (job.holder.starts_with(process + '/')) holders.push_back(job.holder);
-  return holders;
+/// Frees a job whose process is gone. It speaks against the upload only where that did not come just now.
+Result<void> free_job(store::Store& store, const store::Job& job) {
+  TRACEWEIR_TRY(run, store.run(job.project, job.run));
+  if (!run || now() - run->head.received_at < store::innocence) return store.release_job({job.holder});
+  const auto ended = store.renew_claims(std::span(&job.holder, 1), std::chrono::milliseconds{0});
+  return ended ? Result<void>{} : tl::unexpected(ended.error());
 }
 
 Result<void> end_leases_of_the_dead(store::Store& store, const fs::path& folder) {
@@ -32,10 +34,10 @@ Result<void> end_leases_of_the_dead(store::Store& store, const fs::path& folder)
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const spool::OwnedFile file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (file.get() < 0 || !lock(file)) continue;  // it lives
-    const auto claims = claims_of(jobs, entry.path().filename().string());
-    if (const auto ended = store.renew_claims(claims, std::chrono::milliseconds{0}); !ended)
-      return tl::unexpected(ended.error());
+    if (file.get() < 0 || !lock(file)) continue;                     // it lives
+    const std::string its = entry.path().filename().string() + '/';  // claims are called after their process
+    for (const store::Job& job : jobs)
+      if (job.holder.starts_with(its)) TRACEWEIR_TRY_VOID(free_job(store, job));
     fs::remove(entry.path(), ignored);
   }
   return {};

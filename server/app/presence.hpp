@@ -29,8 +29,8 @@ class Presence {
   spool::OwnedFile file_;
 };
 
-/// Shows this process to the others, and ends the leases of those that do not live any more; what those held stays
-/// counted against its uploads. Errors: io_failed, disk_full, and what the store says.
+/// Shows this process to the others, and ends the leases of those that do not live any more. Errors: io_failed,
+/// disk_full, and what the store says.
 Result<Presence> appear(const Config& config, store::Store& store);
 
 }  // namespace traceweir::app

@@ -79,8 +79,13 @@ Result<std::vector<Job>> SqliteStore::jobs() {
 std::unique_ptr<Bell> SqliteStore::bell(std::function<void()>) { return std::make_unique<SilentBell>(); }
 
 Result<void> SqliteStore::end_all_claims() {
+  static const std::string sql =
+      "UPDATE analysis_job SET holder = '', free_us = 0, attempts = attempts - iif((SELECT received_us FROM run WHERE "
+      "seq "
+      "= run_seq) > " +
+      std::string(now_us) + " - ?1, ?2, 0) WHERE holder <> ''";
   return database_->write([](Connection& connection) -> Result<void> {
-    connection.execute("UPDATE analysis_job SET holder = '', free_us = 0 WHERE holder <> ''");
+    connection.execute(sql, microseconds(innocence), strikes_of_an_end);
     return {};
   });
 }

@@ -145,8 +145,8 @@ class Replicas(unittest.TestCase):
         for number in range(3):
             self.kill_a_worker_of(serves, number, analyzer)
         name = serves.store["TRACEWEIR_STORE"].split("/")[3].split("?")[0]
-        self.assertEqual(cluster().psql("SELECT attempts FROM analysis_job", database=name), "3")
-        cluster().psql("UPDATE analysis_job SET attempts = 21", database=name)  # as if there had been so many
+        self.assertEqual(cluster().psql("SELECT attempts FROM analysis_job", database=name), "1", "young: only the last claim")
+        cluster().psql("UPDATE analysis_job SET attempts = 22", database=name)  # as if so many had ended over it
         self.start(Worker(serves, 9, analysis_program=analyzer))
         seconds_until(lambda: self.status(serves, token, place) == "rejected", LEASE_SECONDS + 5)
         run = serves.call("GET", place, token).json
