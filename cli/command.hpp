@@ -50,6 +50,7 @@ Action declare_history(CLI::App& app);
 Action declare_runs(CLI::App& app);
 Action declare_show(CLI::App& app);
 Action declare_accept(CLI::App& app);
+Action declare_finish(CLI::App& app);
 Action declare_changepoints(CLI::App& app);
 Action declare_backtest(CLI::App& app);
 Action declare_policy(CLI::App& app);

@@ -23,6 +23,7 @@ constexpr Command table[] = {
     {"runs", "the runs of a project, newest first", &declare_runs},
     {"show", "one run with its verdict", &declare_show},
     {"accept", "accepts the level of a run as the new baseline, or takes that back", &declare_accept},
+    {"finish", "waits for no further rank of a run, and exits by its verdict", &declare_finish},
     {"changepoints", "where the level of any series of numbers changed", &declare_changepoints},
     {"backtest", "what a policy would have said about stored runs, or a rule about a series", &declare_backtest},
     {"policy", "checks a policy and says in words what it does", &declare_policy},

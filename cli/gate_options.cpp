@@ -28,7 +28,7 @@ Without TRACEWEIR_TOKEN the CI's id token is shown and exchanged for a token of 
 id-token: write`, GitLab's has it in TRACEWEIR_OIDC_TOKEN (docs/ci.md).
 In CI, commit, base, branch, pull request and attempt are found out; --explain-ci shows them.
 A run of several jobs that lacks a rank is judged without it after a while (inconclusive: missing_rank), or at once by
-POST /api/v1/projects/PROJECT/runs/RUN/finish.
+`traceweir finish RUN`.
 
 Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
 3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)";
