@@ -101,21 +101,30 @@ void Parameter::add_element(const Parameter& element) {
 
 struct Rows::Answer {
   pqxx::result rows;
+  std::optional<pqxx::row::const_iterator> field{};  // of the row that is read
+  int column = 0;
 };
 
 Rows::Rows(std::unique_ptr<Answer> answer) : answer_(std::move(answer)) {}
 Rows::Rows(Rows&&) noexcept = default;
 Rows::~Rows() = default;
 
-bool Rows::next() { return ++row_ < count(); }
+bool Rows::next() {
+  if (++row_ >= count()) return false;
+  answer_->field.emplace(answer_->rows[static_cast<pqxx::result::size_type>(row_)].begin());
+  answer_->column = 0;
+  return true;
+}
+
 std::int64_t Rows::count() const { return static_cast<std::int64_t>(answer_->rows.size()); }
 std::int64_t Rows::changed() const { return static_cast<std::int64_t>(answer_->rows.affected_rows()); }
 
+/// Steps along the row: looking a field up by its number would count references to the result, several times each.
 std::optional<std::string_view> Rows::cell(int column) const {
-  const auto row = answer_->rows[static_cast<pqxx::result::size_type>(row_)];
-  const auto field = row[static_cast<pqxx::row::size_type>(column)];
-  if (field.is_null()) return std::nullopt;
-  return std::string_view(field.c_str(), field.size());  // lives as long as the result
+  pqxx::row::const_iterator& field = *answer_->field;
+  field += column - std::exchange(answer_->column, column);
+  if (field->is_null()) return std::nullopt;
+  return std::string_view(field->c_str(), field->size());  // lives as long as the result
 }
 
 std::string_view Rows::known_cell(int column) const {

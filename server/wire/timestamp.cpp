@@ -71,17 +71,39 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   return east ? offset : -offset;
 }
 
+/// A history has twenty thousand times: they are written by hand.
+void put(std::string& out, char before, unsigned value, std::size_t digits) {
+  out += before;
+  out.append(digits, '0');
+  for (std::size_t i = out.size(); value > 0; value /= 10) out[--i] = static_cast<char>('0' + value % 10);
+}
+
+void put_year(std::string& out, int year) {
+  constexpr int last_of_four_digits = 9999;
+  if (year < 0 || year > last_of_four_digits) {
+    out += fmt::format("{:04}", year);
+    return;
+  }
+  put(out, '-', static_cast<unsigned>(year), 4);
+  out.erase(out.size() - 5, 1);
+}
+
 }  // namespace
 
 std::string to_rfc3339(Timestamp time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{time - day};
-  std::string out = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                                clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-  if (clock.subseconds().count() != 0) out += fmt::format(".{:06}", clock.subseconds().count());
-  return out + "Z";
+  std::string out;
+  out.reserve(sizeof "2024-07-01T17:11:24.000000Z");
+  put_year(out, static_cast<int>(date.year()));
+  put(out, '-', static_cast<unsigned>(date.month()), 2);
+  put(out, '-', static_cast<unsigned>(date.day()), 2);
+  put(out, 'T', static_cast<unsigned>(clock.hours().count()), 2);
+  put(out, ':', static_cast<unsigned>(clock.minutes().count()), 2);
+  put(out, ':', static_cast<unsigned>(clock.seconds().count()), 2);
+  if (clock.subseconds().count() != 0) put(out, '.', static_cast<unsigned>(clock.subseconds().count()), 6);
+  return out += 'Z';
 }
 
 std::optional<Timestamp> from_rfc3339(std::string_view text) {
