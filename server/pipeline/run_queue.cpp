@@ -21,7 +21,9 @@ constexpr milliseconds away_pause{500};
 static_assert(tries_max * store::strikes_of_a_failure == store::strikes_max);
 
 /// Errors that are no fault of the upload and go by themselves: they count for nothing.
-bool is_passing(ErrorCode code) { return code == ErrorCode::queue_full || code == ErrorCode::store_unavailable; }
+bool is_passing(ErrorCode code) {
+  return code == ErrorCode::queue_full || code == ErrorCode::store_unavailable || code == ErrorCode::disk_full;
+}
 
 /// What trying again cannot help.
 bool is_hopeless(ErrorCode code) { return code == ErrorCode::internal || code == ErrorCode::not_found; }
