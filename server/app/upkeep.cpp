@@ -9,9 +9,6 @@
 namespace traceweir::app {
 namespace {
 
-/// How long an upload may stand still before its half is nobody's.
-constexpr std::chrono::hours stale_after{1};
-
 void tell(const char* event, std::string_view what, std::int64_t count) {
   if (count > 0) log(LogLevel::info, event, {{std::string(what), fmt::format("{}", count)}});
 }

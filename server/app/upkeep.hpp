@@ -13,6 +13,9 @@
 
 namespace traceweir::app {
 
+/// How long an upload may stand still before its half is nobody's.
+inline constexpr std::chrono::hours stale_after{1};
+
 struct Household {
   const spool::Spool& spool;
   spool::BlobStore& blobs;

@@ -19,6 +19,7 @@
 #include "server/store/keeping.hpp"
 #include "server/store/levels.hpp"
 #include "server/store/timestamp.hpp"
+#include "server/store/token.hpp"
 
 namespace traceweir::store {
 
@@ -49,27 +50,6 @@ struct Project {
   std::string trusted_jobs{};  ///< JSON: whose CI jobs may get a token by OIDC; empty: nobody's
   Keeping keeping{};
 };
-
-/// Rights of a token, as a set of flags.
-struct Scopes {
-  bool upload = false, read = false, admin = false;
-  friend bool operator==(const Scopes&, const Scopes&) = default;
-};
-
-struct Token {
-  std::string id;             ///< the public part
-  std::string secret_sha256;  ///< hex
-  std::string project;        ///< empty: every project
-  Scopes scopes;
-  std::string note;
-  Timestamp created_at{};
-  std::optional<Timestamp> expires_at, revoked_at;
-  std::string binding{};                    ///< JSON: the CI job that it was issued to; empty: made by a person
-  std::optional<Timestamp> last_used_at{};  ///< to within token_use_grain
-};
-
-/// How far the time of a token's last use may lag behind, so that not every request writes.
-inline constexpr std::chrono::minutes token_use_grain{10};
 
 /// A commit of the project's graph.
 struct Commit {
@@ -297,8 +277,8 @@ class Store {
   virtual Result<RunStatus> close_run(std::string_view project, std::string_view id) = 0;
   /// Writes the result of a run that is pending or analysing; its jobs are done by that. A judged run supersedes those
   /// with a lower attempt of the same workload and commit and the same run_key (where stated), or the same ci_run
-  /// (where stated), job and matrix, in whatever order they are finished; a superseded run is in no baseline. Of runs of
-  /// a commit that are judged at the same time one is finished first; the others did not know it (`beside`) and are
+  /// (where stated), job and matrix, in whatever order they are finished; a superseded run is in no baseline. Of runs
+  /// of a commit that are judged at the same time one is finished first; the others did not know it (`beside`) and are
   /// refused, to be judged again. Errors: not_found, conflict (the run has a result; another run of its commit got one
   /// meanwhile; its job is in another claim: whoever lost a claim writes nothing).
   virtual Result<void> finish_run(const RunResult& result) = 0;
