@@ -50,7 +50,7 @@ enum class ErrorCode {
   quota_exceeded,    // the project may not keep more bytes
   too_many_uploads,  // the project may not send more uploads now
   trace_removed,     // a trace that retention took
-  internal,              // our own bug, seen at the last resort
+  internal,          // our own bug, seen at the last resort
 };
 
 /// Shape: `unknown_format` for ErrorCode::unknown_format; never empty.

@@ -26,11 +26,14 @@ constexpr LimitKey limit_keys[] = {{"retention", "trace_days", &store::Keeping::
 constexpr std::int64_t limit_max = std::int64_t{1} << 53, days_max = 36'500;
 
 wire::Json json_of(const store::Project& project) {
-  wire::Json json = {{"name", project.name},
-                     {"mode", store::word(project.mode)},
-                     {"policy_source", store::word(project.policy_source)},
-                     {"read_access", store::word(project.read_access)},
-                     {"created_at", wire::to_rfc3339(project.created_at)}};
+  wire::Json json = {
+      {"name", project.name},
+      {"mode", store::word(project.mode)},
+      {"policy_source", store::word(project.policy_source)},
+      {"read_access", store::word(project.read_access)},
+      {"trusted_jobs",
+       project.trusted_jobs.empty() ? wire::Json::array() : wire::parse_json(project.trusted_jobs).value_or(nullptr)},
+      {"created_at", wire::to_rfc3339(project.created_at)}};
   for (const LimitKey& row : limit_keys) json[row.group][row.key] = number_or_null(project.keeping.*row.limit);
   return json;
 }

@@ -36,7 +36,7 @@ struct ApiLimits {
   std::int64_t history_points_max = 10'000;
   std::int64_t backtest_runs_max = 10'000;
   std::chrono::seconds oidc_issued_time_max{900};  ///< life of a token that a CI job gets for its id token
-  pipeline::KeepingLimits keeping{};  ///< retention and quota of projects that set none
+  pipeline::KeepingLimits keeping{};               ///< retention and quota of projects that set none
 };
 
 struct Services {

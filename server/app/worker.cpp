@@ -50,6 +50,7 @@ Result<void> check(const Config& config) {
 Result<void> work(const Config& config) {
   // 1. What lasts: the store and the traces, which other processes use, too.
   TRACEWEIR_TRY_VOID(check(config));
+  block_stop_signals();
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(blobs, open_blobs(config));

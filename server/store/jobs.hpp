@@ -14,7 +14,7 @@ struct Job {
   std::string project{}, run{};
   std::optional<std::int64_t> rank{};  ///< of the upload; nothing: the run itself
   std::string holder{};                ///< the claim that it is in; empty: none
-  std::int64_t attempts = 0;           ///< strikes (strikes.hpp), with one for a claim that lasts: it may end in silence
+  std::int64_t attempts = 0;  ///< strikes (strikes.hpp), with one for a claim that lasts: it may end in silence
 };
 
 /// A claim that is wanted. No two claims have the same holder; an empty one claims nothing.

@@ -19,8 +19,8 @@ Project project_of(Rows& row) {
   Project project;
   std::string mode, source, access;
   Keeping& keeping = project.keeping;
-  row.read(project.name, mode, source, access, project.policy, project.created_at, project.trusted_jobs, keeping.trace_days,
-           keeping.trace_bytes_max, keeping.stored_bytes_max, keeping.uploads_per_day_max);
+  row.read(project.name, mode, source, access, project.policy, project.created_at, project.trusted_jobs,
+           keeping.trace_days, keeping.trace_bytes_max, keeping.stored_bytes_max, keeping.uploads_per_day_max);
   project.mode = stored_word(mode_of(mode));
   project.policy_source = stored_word(policy_source_of(source));
   project.read_access = stored_word(read_access_of(access));
@@ -114,12 +114,15 @@ Result<void> PostgresStore::put_project(const Project& project, const AuditEntry
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
     const auto policy = keep_policy(connection, project.policy);
     connection.execute(
-        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us, trusted_jobs, trace_days, "
+        "INSERT INTO project (name, mode, policy_source, read_access, policy_sha256, created_us, trusted_jobs, "
+        "trace_days, "
         "trace_bytes_max, stored_bytes_max, uploads_per_day_max) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::bigint) ON CONFLICT (name) DO UPDATE "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::bigint) ON CONFLICT (name) DO "
+        "UPDATE "
         "SET mode = excluded.mode, "
         "policy_source = excluded.policy_source, read_access = excluded.read_access, "
-        "policy_sha256 = excluded.policy_sha256, trusted_jobs = excluded.trusted_jobs, trace_days = excluded.trace_days, "
+        "policy_sha256 = excluded.policy_sha256, trusted_jobs = excluded.trusted_jobs, trace_days = "
+        "excluded.trace_days, "
         "trace_bytes_max = excluded.trace_bytes_max, stored_bytes_max = excluded.stored_bytes_max, "
         "uploads_per_day_max = excluded.uploads_per_day_max",
         project.name, word(project.mode), word(project.policy_source), word(project.read_access), policy,

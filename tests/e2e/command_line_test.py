@@ -61,6 +61,12 @@ def commands_of(line: str):
     yield command
 
 
+def words_of(page: str) -> list:
+    """The command that a page of man is about: `traceweird-copy-store.8` is of `copy-store`."""
+    words = page.partition(".")[0].replace("copy-store", "copy~store").split("-")[1:]
+    return [word.replace("~", "-") for word in words]
+
+
 class CommandLine(unittest.TestCase):
     def test_there_are_commands(self):
         self.assertGreater(len(COMMANDS), 15)
@@ -145,7 +151,7 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(set(pages), wanted)
                 for name, path in pages.items():
                     with self.subTest(name):
-                        self.check_page(path, help_of(program, *name.partition(".")[0].split("-")[1:]))
+                        self.check_page(path, help_of(program, *words_of(name)))
 
     def check_page(self, path, text):
         shown = subprocess.run(["groff", "-man", "-Tutf8", "-Kutf8", "-ww", "-rHY=0", "-P-cbou", path], capture_output=True, text=True, check=True)

@@ -60,6 +60,7 @@ class Limits(unittest.TestCase):
                                 ({"connections_per_address_max": 100, "connections_max": 5}, "connections_max"),
                                 ({"connections_max": 5, "trusted_proxies": "127.0.0.1"}, "connections_max")):
             with self.subTest(settings), Service(**settings) as service:
+                time.sleep(0.3)  # until the connection that asked whether it is there has ended
                 open_ones = [socket.create_connection(("127.0.0.1", service.port), timeout=10) for _ in range(5)]
                 for connection in open_ones:
                     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -24,7 +24,7 @@ MAKE_TRACE = os.environ.get("TRACEWEIR_MAKE_TRACE", str(BIN / "make_trace"))
 STORE = os.environ.get("TRACEWEIR_TEST_STORE", "sqlite")
 START_SECONDS_MAX = 20
 # A program built with sanitizers cannot start under a limit of its address space.
-SETTINGS = {"analysis_memory_max": "0 B"} if os.environ.get("TRACEWEIR_SANITIZED") else {}
+SETTINGS = {"requests_per_address_max": 0} | ({"analysis_memory_max": "0 B"} if os.environ.get("TRACEWEIR_SANITIZED") else {})
 
 
 def sha(number: int) -> str:
