@@ -40,12 +40,12 @@ file(WRITE ${output} "// Made by cmake/embed_sql.cmake from schema/${engine}.
 namespace traceweir::store {
 namespace {
 
-constexpr Migration rows[] = {
+constexpr Migration ${engine}_rows[] = {
 ${rows}};
 
 }  // namespace
 
-std::span<const Migration> ${engine}_migrations() { return rows; }
+std::span<const Migration> ${engine}_migrations() { return ${engine}_rows; }
 
 }  // namespace traceweir::store
 ")

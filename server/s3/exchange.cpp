@@ -55,14 +55,14 @@ Answer answer_of(http::response<http::string_body> response) {
 
 /// A host that does not want the body says so and closes; its answer is worth more than our broken pipe.
 template <typename Stream>
-asio::awaitable<Answer> ask(Stream& stream, const Outgoing& outgoing, std::size_t answer_bytes_max) {
+asio::awaitable<Answer> ask(Stream& stream, const Outgoing& outgoing, std::size_t bytes_max) {
   const Request request = request_of(outgoing);
   boost::system::error_code written;
   co_await http::async_write(stream, request, asio::redirect_error(asio::use_awaitable, written));
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.header_limit(answer_head_bytes_max);
-  parser.body_limit(answer_bytes_max);
+  parser.body_limit(bytes_max);
   parser.skip(outgoing.method == "HEAD");
   co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
   if (written && parser.get().result_int() < 300) throw boost::system::system_error(written);
@@ -80,7 +80,7 @@ std::vector<asio::ip::tcp::endpoint> allowed(const asio::ip::tcp::resolver::resu
 }
 
 asio::awaitable<Answer> talk(const Endpoint& endpoint, asio::ssl::context& tls, const Outgoing& outgoing,
-                             std::size_t answer_bytes_max) {
+                             std::size_t bytes_max) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found = co_await resolver.async_resolve(endpoint.host, endpoint.port, asio::use_awaitable);
@@ -89,13 +89,13 @@ asio::awaitable<Answer> talk(const Endpoint& endpoint, asio::ssl::context& tls, 
   plain.expires_after(connect_time_max);
   co_await plain.async_connect(addresses, asio::use_awaitable);
   plain.expires_never();
-  if (endpoint.scheme == Endpoint::Scheme::http) co_return co_await ask(plain, outgoing, answer_bytes_max);
+  if (endpoint.scheme == Endpoint::Scheme::http) co_return co_await ask(plain, outgoing, bytes_max);
   beast::ssl_stream<beast::tcp_stream> stream(std::move(plain), tls);
   stream.set_verify_callback(asio::ssl::host_name_verification(endpoint.host));
   std::string name = endpoint.host;
   SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
   co_await stream.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
-  co_return co_await ask(stream, outgoing, answer_bytes_max);
+  co_return co_await ask(stream, outgoing, bytes_max);
 }
 
 }  // namespace

@@ -13,21 +13,21 @@ namespace {
 constexpr Word<ColumnKind> kinds[] = {
     {ColumnKind::integer, "integer"}, {ColumnKind::real, "real"}, {ColumnKind::text, "text"}};
 
-struct Engine {
+struct TableEngine {
   std::string_view scheme;
   Result<std::unique_ptr<StoreSnapshot>> (*snapshot)(std::string_view address);
   Result<std::unique_ptr<TableTarget>> (*target)(std::string_view address, std::int64_t version);
 };
 
-constexpr Engine engines[] = {{"sqlite:", &open_sqlite_snapshot, &open_sqlite_target},
+constexpr TableEngine table_engines[] = {{"sqlite:", &open_sqlite_snapshot, &open_sqlite_target},
                               {"postgresql://", &open_postgres_snapshot, &open_postgres_target},
                               {"postgres://", &open_postgres_snapshot, &open_postgres_target}};
 
 /// Errors: bad_config.
-Result<std::pair<const Engine*, std::string_view>> engine_of(std::string_view url) {
+Result<std::pair<const TableEngine*, std::string_view>> engine_of(std::string_view url) {
   TRACEWEIR_TRY_VOID(check_url(url));
   const auto* const engine =
-      std::find_if(std::begin(engines), std::end(engines), [&](const Engine& e) { return url.starts_with(e.scheme); });
+      std::find_if(std::begin(table_engines), std::end(table_engines), [&](const TableEngine& e) { return url.starts_with(e.scheme); });
   return std::pair(engine, url.substr(engine->scheme.size()));
 }
 

@@ -30,6 +30,14 @@ Result<Json> parse_json(std::string_view text) {
   }
 }
 
+std::vector<std::string> texts_of(const Json* list) {
+  std::vector<std::string> texts;
+  if (list != nullptr)
+    for (const Json& item : *list)
+      if (item.is_string()) texts.push_back(item.get<std::string>());
+  return texts;
+}
+
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 ObjectReader::ObjectReader(const Json& json) : json_(json) {

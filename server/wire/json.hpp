@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/core/error.hpp"
 
@@ -23,6 +24,9 @@ Result<Json> parse_json(std::string_view text);
 
 /// One line; text that is not UTF-8 comes out with U+FFFD, never as an exception.
 std::string dump(const Json& json);
+
+/// The texts in a list; what is no text is left out. nullptr: no list, no texts.
+std::vector<std::string> texts_of(const Json* list);
 
 /// The object's keys, read one by one and by type. After the last `finish` names a key that nobody asked for.
 /// Errors (of every getter, collected): the first one wins; ask `error()` once at the end.

@@ -251,14 +251,6 @@ Json baseline_json(const gate::Baseline& baseline) {
           {"kinds", kinds_json(baseline.kinds)}};
 }
 
-std::vector<std::string> texts_of(const Json* json) {
-  std::vector<std::string> texts;
-  if (json != nullptr)
-    for (const Json& item : *json)
-      if (item.is_string()) texts.push_back(item.get<std::string>());
-  return texts;
-}
-
 Result<gate::PinnedBaseline> pinned_of(const Json& json, const Json& table) {
   ObjectReader in(json);
   gate::PinnedBaseline pinned;

@@ -9,14 +9,6 @@ namespace {
 
 Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-std::vector<std::string> texts_of(const Json* json) {
-  std::vector<std::string> texts;
-  if (json != nullptr)
-    for (const Json& item : *json)
-      if (item.is_string()) texts.push_back(item.get<std::string>());
-  return texts;
-}
-
 Json rule_json(const gate::LaneRule& rule) {
   return {{"metric", rule.metric}, {"judged", rule.judged},       {"failed", rule.failed},   {"warned", rule.warned},
           {"alarms", rule.alarms}, {"recovered", rule.recovered}, {"commits", rule.commits}, {"runs", rule.runs}};

@@ -38,7 +38,7 @@ std::string text_of(std::string_view text, std::size_t bytes_max = sentence_byte
   return escaped_markdown(clean_text(text, bytes_max));
 }
 
-std::string name_of(std::string_view text) {
+std::string shown_name(std::string_view text) {
   return escaped_markdown(report::shortened(clean_text(text), name_cells_max));
 }
 
@@ -76,7 +76,7 @@ std::string row_of(const gate::RuleResult& rule) {
   const RuleCells cells = cells_of(rule);
   const std::string baseline = cells.runs.empty() ? cells.baseline : fmt::format("{} ({})", cells.baseline, cells.runs);
   const bool bad = cells.outcome == "fail";
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", sign_of(cells.outcome), name_of(cells.metric),
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", sign_of(cells.outcome), shown_name(cells.metric),
                      text_of(cells.value), text_of(baseline),
                      bad ? "**" + text_of(cells.delta) + "**" : text_of(cells.delta), text_of(cells.tolerance),
                      text_of(cells.reason));

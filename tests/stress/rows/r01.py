@@ -7,27 +7,37 @@ import random
 import signal
 import time
 
-from load import CUT, Load, numbered, runs_of
+from load import CUT, Load, numbered, runs_of, sha
 from service import trace
 from stress import STORES, ServiceOn, check
 
 alone = True
 RESTART_SECONDS_MAX = 1.0
 TWO_DAYS = 2 * 86400
+SWEEP_SECONDS_MAX = 10
 
 
 def files(service, folder: str) -> list:
-    return [path for path in (service.data_dir / folder).rglob("*") if path.is_file()]
+    """All but the lock of the blobs."""
+    return [path for path in (service.data_dir / folder).rglob("*") if path.is_file() and path.name != ".lock"]
 
 
-def orphans_after_sweep(service, load: Load) -> int:
-    """The files are made old, as if two days had passed, and the service is started, which sweeps."""
+def orphans_after_sweep(service, load: Load, listed: dict) -> int:
+    """The files are made old, as if two days had passed, and the service is started, which sweeps. An upload that was cut off
+    before its answer may be there, with its run: its file is no orphan."""
     for path in files(service, "blobs") + files(service, "spool/incoming"):
         os.utime(path, (time.time() - TWO_DAYS,) * 2)
     service.stop(signal.SIGTERM)
     service.start()
-    wanted = {hashlib.sha256(numbered(load.body, number)).hexdigest() for number in load.acknowledged}
-    return len({path.name for path in files(service, "blobs")} - wanted) + len(files(service, "spool/incoming"))
+    wanted = {hashlib.sha256(numbered(load.body, number)).hexdigest() for number in load.begun if sha(number) in listed}
+
+    def left() -> int:
+        return len({path.name for path in files(service, "blobs")} - wanted) + len(files(service, "spool/incoming"))
+
+    end = time.monotonic() + SWEEP_SECONDS_MAX  # the service answers before it has swept
+    while left() and time.monotonic() < end:
+        time.sleep(0.02)
+    return left()
 
 
 def kill_and_restart(kind: str, cycles: int, body: bytes):
@@ -46,8 +56,8 @@ def kill_and_restart(kind: str, cycles: int, body: bytes):
                 starts.append(time.monotonic() - begun)
         load.settle(60)
         faults = load.faults()
-        orphans = orphans_after_sweep(service, load)
         listed = runs_of(service, token)
+        orphans = orphans_after_sweep(service, load, listed)
         lost = sum(number_faults.startswith("lost") for number_faults in faults)
         twice = sum(len(runs) - 1 for runs in listed.values())
         figures = (f"{kind}: {cycles} cycles, {len(load.acknowledged)} acknowledged, {lost} lost, {twice} duplicates, "
