@@ -20,14 +20,14 @@ struct TableEngine {
 };
 
 constexpr TableEngine table_engines[] = {{"sqlite:", &open_sqlite_snapshot, &open_sqlite_target},
-                              {"postgresql://", &open_postgres_snapshot, &open_postgres_target},
-                              {"postgres://", &open_postgres_snapshot, &open_postgres_target}};
+                                         {"postgresql://", &open_postgres_snapshot, &open_postgres_target},
+                                         {"postgres://", &open_postgres_snapshot, &open_postgres_target}};
 
 /// Errors: bad_config.
 Result<std::pair<const TableEngine*, std::string_view>> engine_of(std::string_view url) {
   TRACEWEIR_TRY_VOID(check_url(url));
-  const auto* const engine =
-      std::find_if(std::begin(table_engines), std::end(table_engines), [&](const TableEngine& e) { return url.starts_with(e.scheme); });
+  const auto* const engine = std::find_if(std::begin(table_engines), std::end(table_engines),
+                                          [&](const TableEngine& e) { return url.starts_with(e.scheme); });
   return std::pair(engine, url.substr(engine->scheme.size()));
 }
 
