@@ -37,7 +37,8 @@ $$ SELECT to_regclass(measurement_table(measurement_month(at_us))) IS NOT NULL
       AND to_regclass(measurement_table(measurement_month(at_us) + INTERVAL '1 month')) IS NOT NULL $$;
 
 -- Makes both, unless they are there. Of several that do so at once, one does; the others find them. Who writes results
--- has locked run before measurement, so that is done in this order here, too.
+-- has locked run before measurement, so that is done in this order here, too. A table that is attached, unlike one that is
+-- made as a part, waits for nobody who reads: a backup reads for as long as it takes.
 CREATE FUNCTION make_measurement_months(at_us BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
     month TIMESTAMP;
@@ -47,7 +48,9 @@ BEGIN
     END IF;
     LOCK TABLE run IN SHARE ROW EXCLUSIVE MODE;
     FOREACH month IN ARRAY ARRAY[measurement_month(at_us), measurement_month(at_us) + INTERVAL '1 month'] LOOP
-        EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF measurement FOR VALUES FROM (%s) TO (%s)',
+        CONTINUE WHEN to_regclass(measurement_table(month)) IS NOT NULL;
+        EXECUTE format('CREATE TABLE %I (LIKE measurement INCLUDING ALL)', measurement_table(month));
+        EXECUTE format('ALTER TABLE measurement ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)',
                        measurement_table(month),
                        CASE WHEN month = TIMESTAMP '1970-01-01' THEN 'MINVALUE'
                             ELSE (extract(epoch FROM month) * 1000000)::BIGINT::TEXT END,

@@ -15,6 +15,7 @@
 #include "server/backup/backup.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/spool/file.hpp"
+#include "server/spool/uuid.hpp"
 #include "server/store/copy_tables.hpp"
 #include "server/store/store.hpp"
 #include "server/store/url.hpp"
@@ -63,11 +64,14 @@ void print_result(const std::string& what, const backup::Manifest& manifest) {
 }
 
 /// What an operator has to know of traces that are not there, or not whole.
-/// Errors: hash_mismatch: some are damaged.
+/// Errors: hash_mismatch: some are lost or damaged.
 Result<void> judge_traces(const backup::Manifest& manifest) {
   if (!manifest.missing.empty())
-    say(fmt::format("{} not kept any more", counted(static_cast<std::int64_t>(manifest.missing.size()), "trace")));
-  if (manifest.damaged.empty()) return {};
+    say(fmt::format("{} lost when the backup was taken: kept, as the store says, and not there. The first: {}",
+                    counted(std::ssize(manifest.missing), "trace"), manifest.missing.front()));
+  if (manifest.damaged.empty() && manifest.missing.empty()) return {};
+  if (manifest.damaged.empty())
+    return fail(ErrorCode::hash_mismatch, "the backup has everything but traces that are lost");
   return fail(
       ErrorCode::hash_mismatch,
       fmt::format("{} had other bytes than their hash says when the backup was taken; everything else is in "
@@ -95,6 +99,9 @@ Result<void> command_restore(const ConfigSource& source, const Arguments& argume
   }
   TRACEWEIR_TRY(kept, kept_of(source));
   TRACEWEIR_TRY(manifest, backup::restore(arguments.file, kept.place(), &say));
+  TRACEWEIR_TRY(store, store::open_store(kept.config.store_url(), store::Opening::beside_service));
+  TRACEWEIR_TRY(id, store->identity(spool::new_uuid()));
+  TRACEWEIR_TRY_VOID(kept.blobs->set_owner(id));  // also where the backup has no traces
   print_result(store::shown_url(kept.config.store_url()), manifest);
   return judge_traces(manifest);
 }

@@ -6,6 +6,8 @@
 
 #include "server/s3/s3_blob_store.hpp"
 #include "server/spool/directory_blob_store.hpp"
+#include "server/spool/owned_blob_store.hpp"
+#include "server/spool/uuid.hpp"
 
 namespace traceweir::app {
 namespace {
@@ -51,6 +53,16 @@ Result<std::unique_ptr<spool::BlobStore>> open_blobs(const Config& config) {
   TRACEWEIR_TRY(settings, settings_of(config));
   TRACEWEIR_TRY(store, s3::S3BlobStore::open(std::move(settings), config.data_dir, config.spool.disk_headroom_bytes));
   return std::move(store);
+}
+
+Result<std::unique_ptr<spool::BlobStore>> open_blobs_of(store::Store& store, const Config& config) {
+  TRACEWEIR_TRY(place, open_blobs(config));
+  TRACEWEIR_TRY(id, store.identity(spool::new_uuid()));
+  const auto newest_blob = [&store]() -> Result<std::string> {
+    TRACEWEIR_TRY(newest, store.newest_blob());
+    return newest.value_or("");
+  };
+  return std::make_unique<spool::OwnedBlobStore>(std::move(place), spool::BlobOwner{std::move(id), newest_blob});
 }
 
 }  // namespace traceweir::app

@@ -120,7 +120,7 @@ std::vector<ConfigKey> service_keys() {
           [](Config & c) -> auto& { return c.job_lease; }, Zero::refused),
       count_key(
           "queue_depth_max", "uploads that wait or are analysed, by all processes; one more is answered 503", 1,
-          [](Config & c) -> auto& { return c.queue_depth_max; }),
+          [](Config & c) -> auto& { return c.queue_depth_max; }, store::listed_jobs_max),
       time_key(
           "stop_time_max", "how long requests may still run after SIGTERM",
           [](Config & c) -> auto& { return c.stop_time_max; }),

@@ -33,10 +33,11 @@ ConfigKey text_key(std::string_view name, std::string_view help, Field field) {
 }
 
 template <typename Field>
-ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field) {
+ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field,
+                    std::uint64_t most = 1'000'000'000) {
   return {name, help,
           [=](Config& config, std::string_view text) -> Result<void> {
-            TRACEWEIR_TRY(value, parse_count(text, least, 1'000'000'000));
+            TRACEWEIR_TRY(value, parse_count(text, least, most));
             field(config) = static_cast<std::remove_reference_t<decltype(field(config))>>(value);
             return {};
           },

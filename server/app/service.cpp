@@ -45,8 +45,6 @@ constexpr std::size_t trials_waiting_max = 4;
 /// Jobs that exchange their id tokens wait for their issuer at most.
 constexpr unsigned exchange_threads = 2;
 constexpr std::size_t exchanges_waiting_max = 64;
-/// How often what is too old, too much or nobody's is looked for.
-constexpr std::chrono::minutes upkeep_pause{60};
 
 /// What of uploads is a left-over when a service starts: all of it, unless others may be writing to the same folder.
 std::chrono::seconds left_over_after(const Config& config) {
@@ -172,7 +170,7 @@ Result<void> serve(const Config& config) {
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
   TRACEWEIR_TRY(spool, spool::Spool::open(config.data_dir, config.spool));
-  TRACEWEIR_TRY(blobs, open_blobs(config));
+  TRACEWEIR_TRY(blobs, open_blobs_of(*store, config));
   TRACEWEIR_TRY_VOID(sweep_parts(spool, left_over_after(config)));
   TRACEWEIR_TRY_VOID(make_admin_token(*store, config.data_dir + "/admin-token"));
   TRACEWEIR_TRY(presence, appear(config, *store));

@@ -48,9 +48,11 @@ Result<void> sweep_parts(const spool::Spool& spool, std::chrono::seconds age) {
   return {};
 }
 
+void sweep_left_overs(const spool::Spool& spool) { log_failure("sweep_failed", sweep_parts(spool, stale_after)); }
+
 /// A place that is away now is looked after an hour later.
 void look_after(const Household& household) {
-  log_failure("sweep_failed", sweep_parts(household.spool, stale_after));
+  sweep_left_overs(household.spool);
   log_failure("expire_failed", expire(household));
   log_failure("expire_failed", expire_values(household));
   log_failure("sweep_failed", sweep_blobs(household));

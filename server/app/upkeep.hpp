@@ -15,6 +15,8 @@ namespace traceweir::app {
 
 /// How long an upload may stand still before its half is nobody's.
 inline constexpr std::chrono::hours stale_after{1};
+/// How often what is too old, too much or nobody's is looked for.
+inline constexpr std::chrono::minutes upkeep_pause{60};
 
 struct Household {
   const spool::Spool& spool;
@@ -27,6 +29,9 @@ struct Household {
 
 /// Removes halves of uploads that were not written to for so long. Errors: io_failed.
 Result<void> sweep_parts(const spool::Spool& spool, std::chrono::seconds age);
+
+/// The same, of those that are certainly nobody's; what fails is in the log.
+void sweep_left_overs(const spool::Spool& spool);
 
 /// Each part by itself: one that fails is in the log and is looked at the next time. Several services of one store may
 /// do this at once. Thread: blocks.

@@ -12,9 +12,11 @@
 #include "server/app/build_id.hpp"
 #include "server/app/log.hpp"
 #include "server/app/notices.hpp"
+#include "server/app/periodic.hpp"
 #include "server/app/presence.hpp"
 #include "server/app/service.hpp"
 #include "server/app/stopper.hpp"
+#include "server/app/upkeep.hpp"
 #include "server/spool/file.hpp"
 
 namespace traceweir::app {
@@ -53,7 +55,8 @@ Result<void> work(const Config& config) {
   block_stop_signals();
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(store, store::open_store(config.store_url(), store::Opening::service));
-  TRACEWEIR_TRY(blobs, open_blobs(config));
+  TRACEWEIR_TRY(blobs, open_blobs_of(*store, config));
+  TRACEWEIR_TRY(spool, spool::Spool::open(config.data_dir, config.spool));  // where copies of traces arrive
   TRACEWEIR_TRY(presence, appear(config, *store));
   meters::Meters meters;
 
@@ -78,6 +81,7 @@ Result<void> work(const Config& config) {
   const auto nothing = [] {};
   const Stopper stopper({[&] { ended.give(); }, nothing, nothing, &abandon, config.stop_time_max, abandon_time});
   runs.start();
+  const Periodic upkeep("upkeep", upkeep_pause, [&spool] { sweep_left_overs(spool); });
   ended.wait();
   runs.take_no_more();
   analysis.stop();

@@ -91,6 +91,18 @@ Result<void> add_blobs(const std::vector<std::string>& wanted, spool::BlobStore&
   return {};
 }
 
+/// What retention or a deletion took while the backup was written is not missing.
+/// Errors: those of the store.
+Result<void> forget_removed(const std::string& store_url, Manifest& manifest) {
+  if (manifest.missing.empty()) return {};
+  TRACEWEIR_TRY(snapshot, store::open_snapshot(store_url));
+  TRACEWEIR_TRY(kept, snapshot->blobs(store::Blobs::all));
+  std::sort(kept.begin(), kept.end());
+  std::erase_if(manifest.missing,
+                [&](const std::string& sha256) { return !std::binary_search(kept.begin(), kept.end(), sha256); });
+  return {};
+}
+
 bool is_known_damage(const Manifest& manifest, const std::string& sha256) {
   return std::find(manifest.damaged.begin(), manifest.damaged.end(), sha256) != manifest.damaged.end();
 }
@@ -158,6 +170,7 @@ Result<Manifest> back_up(const BackupPlan& plan, const Say& say) {
   // From here on the store is let go. Its rows were acknowledged after their traces lay on the disk.
   std::sort(wanted.begin(), wanted.end());
   TRACEWEIR_TRY_VOID(add_blobs(wanted, plan.place.blobs, archive, manifest, say));
+  TRACEWEIR_TRY_VOID(forget_removed(plan.place.store_url, manifest));
   TRACEWEIR_TRY_VOID(archive.finish(manifest));
   return manifest;
 }

@@ -28,7 +28,7 @@ struct Manifest {
   Traces traces = Traces::with;
   std::int64_t blobs = 0;  ///< that are in the archive
   std::uint64_t blob_bytes = 0;
-  std::vector<std::string> missing;  ///< SHA-256 of those that the rows refer to and that were not kept any more
+  std::vector<std::string> missing;  ///< SHA-256 of those that are lost: the rows say that they are kept
   std::vector<std::string> damaged;  ///< of those in the archive whose bytes are others than their name says
 };
 

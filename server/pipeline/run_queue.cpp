@@ -25,8 +25,9 @@ bool is_passing(ErrorCode code) {
   return code == ErrorCode::queue_full || code == ErrorCode::store_unavailable || code == ErrorCode::disk_full;
 }
 
-/// What trying again cannot help.
-bool is_hopeless(ErrorCode code) { return code == ErrorCode::internal || code == ErrorCode::not_found; }
+/// What trying again cannot help: the trace is gone. (A place of traces that is not ours, or away, is
+/// store_unavailable.)
+bool is_hopeless(ErrorCode code) { return code == ErrorCode::not_found; }
 
 /// What is written where the analysis was ended from outside each time: the reason, and that nothing is lost.
 Error final_error(const Error& error) {

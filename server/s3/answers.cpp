@@ -60,6 +60,7 @@ std::optional<std::string> element(std::string_view xml, std::string_view name) 
 
 std::optional<Listing> listing_of(std::string_view xml) {
   if (xml.find("<ListBucketResult") == std::string_view::npos) return std::nullopt;
+  if (xml.find("</ListBucketResult>") == std::string_view::npos) return std::nullopt;  // cut: objects would be missing
   const auto truncated = element(xml, "IsTruncated");
   Listing listing;
   if (truncated == "true") listing.next = element(xml, "NextContinuationToken").value_or("");

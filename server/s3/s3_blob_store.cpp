@@ -222,4 +222,14 @@ Result<std::size_t> S3BlobStore::sweep(const IsReferredTo& is_referred_to, std::
   return removed;
 }
 
+Result<std::string> S3BlobStore::owner() {
+  constexpr std::uint64_t owner_letters_max = 64;
+  const std::string key = root() + ".store";
+  TRACEWEIR_TRY(listed, client_.list(key, ""));
+  const auto& objects = listed.listing.objects;
+  const auto named = std::find_if(objects.begin(), objects.end(), [&](const ListedObject& o) { return o.key == key; });
+  if (named == objects.end() || named->bytes == 0) return std::string();
+  return client_.get(key, 0, std::min(named->bytes, owner_letters_max));
+}
+
 }  // namespace traceweir::s3

@@ -40,6 +40,8 @@ class S3BlobStore final : public spool::BlobStore {
   Result<spool::LocalBlob> fetch(std::string_view sha256) override;
   Result<void> remove(std::string_view sha256, const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
   Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
+  Result<std::string> owner() override;
+  Result<void> set_owner(const std::string& id) override { return client_.put(root() + ".store", id); }
   void stop() override { client_.stop(); }
 
  private:

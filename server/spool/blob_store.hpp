@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,11 @@ class BlobStore {
 
   /// The same with all blobs. Returns how many went. Errors: none of its own.
   virtual Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age = sweep_age) = 0;
+
+  /// The name of the store whose blobs these are (owned_blob_store.hpp); empty: none was written. Errors: none of its
+  /// own.
+  virtual Result<std::string> owner() = 0;
+  virtual Result<void> set_owner(const std::string& id) = 0;
 
   /// Breaks off what is waited for elsewhere, now and from now on: those verbs answer store_unavailable.
   virtual void stop() {}

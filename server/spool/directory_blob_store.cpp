@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -16,11 +17,15 @@
 
 #include "analyzer/core/assert.hpp"
 #include "server/hash/sha256.hpp"
+#include "server/spool/uuid.hpp"
 
 namespace traceweir::spool {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* owner_file = ".store";
+constexpr std::size_t owner_letters_max = 64;
 
 /// All blobs' paths. Files that are no blobs (an operator's) are left out.
 Result<std::vector<fs::path>> blobs_in(const fs::path& folder) {
@@ -109,6 +114,27 @@ Result<std::size_t> DirectoryBlobStore::sweep(const IsReferredTo& is_referred_to
     removed += gone ? 1 : 0;
   }
   return removed;
+}
+
+Result<std::string> DirectoryBlobStore::owner() {
+  std::ifstream in(folder_ / owner_file);
+  std::string id;
+  if (!in) return id;
+  std::getline(in, id);
+  if (in.bad()) return fail(ErrorCode::io_failed, "the name of the store of the blobs cannot be read");
+  return id.substr(0, owner_letters_max);
+}
+
+/// Whole or not at all: a name that was cut by the end of the power would be another store's.
+Result<void> DirectoryBlobStore::set_owner(const std::string& id) {
+  OwnedPath made(folder_ / (std::string(owner_file) + '.' + new_uuid()));
+  const std::string line = id + '\n';
+  OwnedFile file(::open(made.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0 || ::write(file.get(), line.data(), line.size()) != std::ssize(line) || ::fsync(file.get()) != 0 ||
+      ::rename(made.path().c_str(), (folder_ / owner_file).c_str()) != 0)
+    return tl::unexpected(system_error(errno, "naming the store of the blobs"));
+  made.release();
+  return sync_folder(folder_);
 }
 
 }  // namespace traceweir::spool

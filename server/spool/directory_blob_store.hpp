@@ -16,7 +16,8 @@
 namespace traceweir::spool {
 
 /// What each verb promises: blob_store.hpp. A blob is young by its file's time, and that is renewed and looked at under
-/// a lock on a file (`blobs/.lock`), which holds among processes as it does among threads.
+/// a lock on a file (`blobs/.lock`), which holds among processes as it does among threads. `blobs/.store`: whose they
+/// are.
 class DirectoryBlobStore final : public BlobStore {
  public:
   /// Makes the folder. `data_dir` must be the spool's (one file system: keeping is a rename).
@@ -30,6 +31,8 @@ class DirectoryBlobStore final : public BlobStore {
   Result<LocalBlob> fetch(std::string_view sha256) override;
   Result<void> remove(std::string_view sha256, const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
   Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
+  Result<std::string> owner() override;
+  Result<void> set_owner(const std::string& id) override;
 
  private:
   [[nodiscard]] std::filesystem::path place_of(std::string_view sha256) const;

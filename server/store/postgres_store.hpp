@@ -83,6 +83,8 @@ class PostgresStore final : public Store {
   Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) override;
   Result<void> drop_measurements_before(Timestamp time) override;
   Result<bool> blob_in_use(std::string_view sha256) override;
+  Result<std::string> identity(std::string_view if_none) override;
+  Result<std::optional<std::string>> newest_blob() override;
 
  private:
   std::unique_ptr<PostgresDatabase> database_;

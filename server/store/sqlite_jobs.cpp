@@ -4,6 +4,12 @@
 namespace traceweir::store {
 namespace {
 
+/// µs by the clock of this one process, which nobody sets and a machine that sleeps stops: leases and pauses are told
+/// by it, and end with the process (end_all_claims).
+std::int64_t steady_us() {
+  return std::chrono::floor<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// µs since 1970 by the clock of the database.
 constexpr std::string_view now_us = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
 
@@ -30,13 +36,12 @@ class SilentBell final : public Bell {
 }  // namespace
 
 Result<std::optional<Job>> SqliteStore::claim_job(const Claim& claim) {
-  static const std::string update =
-      "UPDATE analysis_job SET holder = ?1, free_us = " + std::string(now_us) +
-      " + ?2, attempts = attempts + 1 WHERE seq = (SELECT seq FROM analysis_job WHERE free_us <= " +
-      std::string(now_us) + " ORDER BY seq LIMIT 1)";
+  constexpr std::string_view update =
+      "UPDATE analysis_job SET holder = ?1, free_us = ?3 + ?2, attempts = attempts + 1 WHERE seq = (SELECT seq FROM "
+      "analysis_job WHERE free_us <= ?3 ORDER BY seq LIMIT 1)";
   static const std::string select = std::string(select_jobs) + " WHERE j.holder = ?1";
   return database_->write([&](Connection& connection) -> Result<std::optional<Job>> {
-    if (connection.execute(update, claim.holder, microseconds(claim.lease)) == 0) return std::nullopt;
+    if (connection.execute(update, claim.holder, microseconds(claim.lease), steady_us()) == 0) return std::nullopt;
     Query row = connection.query(select, claim.holder);
     row.next();
     return job_of(row);
@@ -45,23 +50,22 @@ Result<std::optional<Job>> SqliteStore::claim_job(const Claim& claim) {
 
 Result<std::vector<std::string>> SqliteStore::renew_claims(std::span<const std::string> holders,
                                                            std::chrono::milliseconds lease) {
-  static const std::string sql =
-      "UPDATE analysis_job SET free_us = " + std::string(now_us) + " + ?2 WHERE holder = ?1 AND holder <> ''";
+  constexpr std::string_view sql = "UPDATE analysis_job SET free_us = ?2 WHERE holder = ?1 AND holder <> ''";
   return database_->write([&](Connection& connection) -> Result<std::vector<std::string>> {
     std::vector<std::string> held;
     for (const std::string& holder : holders)
-      if (connection.execute(sql, holder, microseconds(lease)) > 0) held.push_back(holder);
+      if (connection.execute(sql, holder, steady_us() + microseconds(lease)) > 0) held.push_back(holder);
     return held;
   });
 }
 
 Result<void> SqliteStore::release_job(const Release& release) {
-  static const std::string sql = "UPDATE analysis_job SET holder = '', free_us = " + std::string(now_us) +
-                                 " + ?2, attempts = attempts + ?3 WHERE holder = ?1 AND holder <> ''";
+  constexpr std::string_view sql =
+      "UPDATE analysis_job SET holder = '', free_us = ?2, attempts = attempts + ?3 WHERE holder = ?1 AND holder <> ''";
   return database_->write([&](Connection& connection) -> Result<void> {
     const bool failed = release.attempt == Release::Attempt::failed;
     const std::int64_t more = (failed ? strikes_of_a_failure : 0) - strikes_of_an_end;  // which the claim began with
-    connection.execute(sql, release.holder, microseconds(release.pause), more);
+    connection.execute(sql, release.holder, steady_us() + microseconds(release.pause), more);
     return {};
   });
 }
@@ -80,10 +84,10 @@ std::unique_ptr<Bell> SqliteStore::bell(std::function<void()>) { return std::mak
 
 Result<void> SqliteStore::end_all_claims() {
   static const std::string sql =
-      "UPDATE analysis_job SET holder = '', free_us = 0, attempts = attempts - iif((SELECT received_us FROM run WHERE "
-      "seq "
-      "= run_seq) > " +
-      std::string(now_us) + " - ?1, ?2, 0) WHERE holder <> ''";
+      "UPDATE analysis_job SET holder = '', free_us = 0, attempts = attempts - iif(holder <> '' AND (SELECT "
+      "received_us "
+      "FROM run WHERE seq = run_seq) > " +
+      std::string(now_us) + " - ?1, ?2, 0) WHERE holder <> '' OR free_us <> 0";
   return database_->write([](Connection& connection) -> Result<void> {
     connection.execute(sql, microseconds(innocence), strikes_of_an_end);
     return {};
@@ -91,10 +95,10 @@ Result<void> SqliteStore::end_all_claims() {
 }
 
 void add_job(Connection& connection, std::int64_t run, std::int64_t rank, const Claim& claim) {
-  static const std::string sql =
-      "INSERT INTO analysis_job (run_seq, rank, holder, free_us, attempts) VALUES (?1, ?2, ?3, iif(?3 = '', 0, " +
-      std::string(now_us) + " + ?4), ?3 <> '')";
-  connection.execute(sql, run, rank, claim.holder, microseconds(claim.lease));
+  constexpr std::string_view sql =
+      "INSERT INTO analysis_job (run_seq, rank, holder, free_us, attempts) VALUES (?1, ?2, ?3, iif(?3 = '', 0, ?4), "
+      "?3 <> '')";
+  connection.execute(sql, run, rank, claim.holder, steady_us() + microseconds(claim.lease));
 }
 
 Result<void> finish_job(Connection& connection, std::int64_t run, std::int64_t rank, std::string_view holder) {

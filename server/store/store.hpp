@@ -367,6 +367,11 @@ class Store {
   virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
   /// Whether any upload whose trace is kept refers to this blob. Errors: none of its own.
   virtual Result<bool> blob_in_use(std::string_view sha256) = 0;
+  /// The store's own name; `if_none` becomes it where it has none. Copies of a store have the same. Errors: none of its
+  /// own.
+  virtual Result<std::string> identity(std::string_view if_none) = 0;
+  /// SHA-256 of the newest upload whose trace is kept. Errors: none of its own.
+  virtual Result<std::optional<std::string>> newest_blob() = 0;
 };
 
 /// A service excludes other services from an embedded store, and ends what claims of an earlier one were left; commands

@@ -42,7 +42,7 @@ bool is_copied(std::string_view table) {
 }
 
 std::string_view select_blobs(Blobs which) {
-  if (which == Blobs::all) return "SELECT DISTINCT sha256 FROM upload";
+  if (which == Blobs::all) return "SELECT DISTINCT sha256 FROM upload WHERE removed_us IS NULL";
   return "SELECT DISTINCT u.sha256 FROM upload u JOIN run r ON r.seq = u.run_seq "
          "WHERE r.status IN ('pending', 'analysing')";
 }

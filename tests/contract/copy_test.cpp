@@ -52,6 +52,7 @@ void add_runs(Store& store) {
 }
 
 void add_levels(Store& store) {
+  CHECK(must(store.identity("the-store")) == "the-store");
   Acceptance acceptance;
   acceptance.id = "a1";
   acceptance.project = "llama";

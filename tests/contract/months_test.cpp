@@ -1,6 +1,7 @@
 // Measurements over months: they are kept and found whenever their runs were received, and old ones go.
 #include <thread>
 
+#include "server/store/tables.hpp"
 #include "tests/contract/postgres_under_test.hpp"
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
@@ -104,4 +105,17 @@ TEST_CASE("months: the next one is made ahead, and whole old ones are dropped") 
   CHECK(ask_postgres(under_test->url(), count_months) == "4");
   must(store->drop_measurements_before(at(-3'900 * day)));
   CHECK(ask_postgres(under_test->url(), count_months) == "2");
+}
+
+// Why: making a table as a part of another one waits for whoever reads that, and a backup reads for minutes.
+TEST_CASE("months: a result of a new month does not wait for a backup") {
+  const auto under_test = make_postgres_under_test();
+  const auto store = under_test->open();
+  add_project(*store);
+  add_run_at(*store, "r0", 0);
+  const auto snapshot = must(open_snapshot(under_test->url()));
+  for (const TableShape& table : snapshot->tables())
+    must(snapshot->read(table, [](const Row&) -> Result<void> { return {}; }));
+  add_run_at(*store, "r1", 700 * day);
+  CHECK(runs_in_history(*store) == "r0 r1");
 }

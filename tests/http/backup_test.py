@@ -168,7 +168,7 @@ class Backup(unittest.TestCase):
             file = service.folder / "backup.tar"
             done = command(service, "backup", file)
             self.assertEqual(done.returncode, 3, done)
-            self.assertIn("1 trace not kept any more", done.stderr)
+            self.assertIn(f"1 trace lost when the backup was taken: kept, as the store says, and not there. The first: {lost.name}", done.stderr)
             self.assertIn(changed.name, done.stderr)
             manifest = manifest_of(file)
             self.assertEqual((manifest["missing"], manifest["damaged"]), ([lost.name], [changed.name]))

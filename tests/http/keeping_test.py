@@ -47,6 +47,28 @@ class Keeping(unittest.TestCase):
         run = service.upload(token, self.other, commit, workload="failing").json
         return run
 
+    def test_a_service_with_another_store_leaves_the_traces_alone(self):
+        with Service() as service:
+            token = service.token()
+            service.upload(token, self.trace, sha(1))
+            self.age_blobs(service, 3 * 86400)
+            self.assertEqual(service.stop(), 0)
+            service.forget()  # a database that was mistyped, or is new
+            token = service.token()
+            service.start(until="/healthz")
+            ready = service.call("GET", "/readyz")
+            self.assertEqual((ready.status, ready.json["blobs"]), (503, "blob store: cannot be used"), ready)
+            refused = service.upload(token, self.other, sha(2))
+            self.assertEqual(refused.status, 503, refused)
+            self.until(lambda: any(line["event"] == "sweep_failed" for line in service.log()))
+            said = next(line for line in service.log() if line["event"] == "sweep_failed")
+            self.assertIn("it has the traces of another store", said["detail"])
+            self.assertEqual(self.blobs(service), 1)
+            self.assertEqual(service.stop(), 0)
+            (service.data_dir / "blobs" / ".store").unlink()  # as the documentation says
+            service.start()
+            self.assertEqual(service.upload(token, self.other, sha(2)).status, 201)
+
     def test_old_traces_go_but_not_those_of_failed_and_accepted_runs(self):
         with Service() as service:
             token, admin = service.token(), service.token("", "admin")

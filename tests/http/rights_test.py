@@ -93,6 +93,7 @@ class Rights(unittest.TestCase):
             service.stop()
             service.forget()
             (service.data_dir / "admin-token").unlink()
+            (service.data_dir / "blobs" / ".store").unlink()
             service.token("early", "upload")
             service.start()
             admin = (service.data_dir / "admin-token").read_text().strip()

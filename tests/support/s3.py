@@ -277,8 +277,9 @@ class StandIn:
             (self.state.folder / "faults").write_text("".join(f"{fault}\n" for fault in faults))
 
     def objects(self):
+        """All but the name of the store that they belong to."""
         root = self.state.folder / "objects"
-        return sorted(path for path in root.rglob("*") if path.is_file())
+        return sorted(path for path in root.rglob("*") if path.is_file() and path.name != ".store")
 
     def settings(self, prefix="t/blobs") -> dict:
         """Configuration keys of a service that keeps its blobs here."""
