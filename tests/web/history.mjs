@@ -95,6 +95,32 @@ test('dragging zooms, the address keeps it, Escape shows all', async () => {
   await close(opened)
 })
 
+test('every plot is drawn once for each change', async () => {
+  const counted = () => {
+    window.drawings = 0
+    const { clearRect } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+      if (this.canvas.closest('.plot')) window.drawings++
+      return clearRect.apply(this, box)
+    }
+  }
+  const opened = await open('/projects/demo', { prepare: (_, page) => page.addInitScript(counted) })
+  const { page } = opened
+  const drawn = async (count, what) => {
+    await page.waitForFunction((count) => window.drawings >= count, count)
+    await settled(page)
+    assert.equal(await page.evaluate(() => window.drawings), count, what)
+    await page.evaluate(() => (window.drawings = 0))
+  }
+  await shown(page)
+  await drawn(5, 'at first')
+  for (const name of ['From zero', 'Fitted', 'Last 30', `All ${facts.commits}`]) {
+    await page.click(`.choice button:text("${name}")`)
+    await drawn(5, name)
+  }
+  await close(opened)
+})
+
 test('by keyboard: arrows move over the runs, Enter opens one', async () => {
   const opened = await open('/projects/demo?metrics=gpu.idle')
   const { page } = opened

@@ -1,7 +1,7 @@
-// What is drawn on the canvas over the lines: outcomes as shapes, limits, changes of the level.
+// What is drawn on the canvas beside the lines: band and level under them; outcomes as shapes, limits, changes of the level over them.
 import type uPlot from 'uplot'
 import { flag, type Policy } from './series'
-import type { Layout } from './layout'
+import type { Lane, Layout } from './layout'
 
 export interface Colors {
   text: string; faint: string; grid: string; accent: string; band: string; surface: string
@@ -18,6 +18,11 @@ export function colorsOf(element: Element): Colors {
     pass: color('pass'), warn: color('warn'), fail: color('fail'), inconclusive: color('inconclusive'),
     lanes: [color('lane-1'), color('lane-2'), color('lane-3'), color('lane-4')],
   }
+}
+
+/// A plot that has the size already is not drawn again: observers tell the size that it was made with, too.
+export function fit(u: uPlot, size: { width: number; height: number }) {
+  if (u.width !== size.width || u.height !== size.height) u.setSize(size)
 }
 
 type Context = CanvasRenderingContext2D
@@ -58,34 +63,44 @@ const shapes: Record<string, readonly [Shape, keyof Colors, number]> = {
 /// More points than this stand too close for a dot on each that is fine; the others are always marked.
 const dotsMax = 300
 
-function shapesOf(u: uPlot, layout: Layout, policy: Policy, low: number, high: number) {
+/// The slots that are always marked, however close the points stand: mostly few. Found once, not at each drawing.
+export function notableOf(layout: Layout, policy: Policy): number[] {
+  const slots: number[] = []
+  for (let slot = 0; slot < layout.slots; slot++) {
+    const { series, pointAt } = layout.lanes[layout.laneAt[slot]!]!
+    const point = pointAt[slot]!
+    if ((series.markAt(point, policy) ?? 'pass') !== 'pass' || series.has(point, flag.accepted)) slots.push(slot)
+  }
+  return slots
+}
+
+function shapesOf(u: uPlot, layout: Layout, policy: Policy, slots: readonly number[]) {
   const paths = new Map<string, [Shape, number, number, number][]>()
   const ratio = devicePixelRatio
-  for (let slot = low; slot <= high; slot++) {
+  for (const slot of slots) {
     const lane = layout.lanes[layout.laneAt[slot]!]!
     const { columns } = lane.series
     const point = lane.pointAt[slot]!
     const word = lane.series.markAt(point, policy) ?? 'pass'
-    const accepted = (columns.flags[point]! & flag.accepted) !== 0
-    if (word === 'pass' && !accepted && high - low > dotsMax) continue
     const [shape, color, radius] = shapes[word]!
     const x = u.valToPos(slot, 'x', true)
     const y = u.valToPos(columns.value[point]!, 'y', true)
-    const hollow = word === 'held' || (columns.flags[point]! & flag.superseded) !== 0
+    const hollow = word === 'held' || lane.series.has(point, flag.superseded)
     const list = (key: string) => paths.get(key) ?? (paths.set(key, []), paths.get(key)!)
     list(`${color} ${hollow ? 'hollow' : 'solid'}`).push([shape, x, y, radius * ratio])
-    if (accepted) list('accent ring').push([dot, x, y, 7 * ratio])
+    if (lane.series.has(point, flag.accepted)) list('accent ring').push([dot, x, y, 7 * ratio])
   }
   return paths
 }
 
-export function drawMarks(u: uPlot, layout: Layout, policy: Policy, colors: Colors) {
+export function drawMarks(u: uPlot, layout: Layout, policy: Policy, notable: readonly number[], colors: Colors) {
   const c = u.ctx
   const low = Math.max(0, Math.ceil(u.scales.x!.min ?? 0))
   const high = Math.min(layout.slots - 1, Math.floor(u.scales.x!.max ?? 0))
+  const slots = high - low > dotsMax ? notable.filter((slot) => slot >= low && slot <= high) : Array.from({ length: high - low + 1 }, (_, i) => low + i)
   c.save()
   clip(u)
-  for (const [key, marks] of shapesOf(u, layout, policy, low, high)) {
+  for (const [key, marks] of shapesOf(u, layout, policy, slots)) {
     const [name, kind] = key.split(' ') as [keyof Colors, string]
     c.beginPath()
     for (const [shape, x, y, radius] of marks) shape(c, x, y, radius)
@@ -98,10 +113,11 @@ export function drawMarks(u: uPlot, layout: Layout, policy: Policy, colors: Colo
   c.restore()
 }
 
-function clip(u: uPlot) {
+/// `beyond`: how far what is drawn may stand out above and below.
+function clip(u: uPlot, beyond = 6) {
   const { left, top, width, height } = u.bbox
   u.ctx.beginPath()
-  u.ctx.rect(left, top - 6, width, height + 12)
+  u.ctx.rect(left, top - beyond, width, height + 2 * beyond)
   u.ctx.clip()
 }
 
@@ -179,4 +195,67 @@ export function drawLimit(u: uPlot, limit: number, text: string, colors: Colors)
   c.textBaseline = 'bottom'
   c.fillText(text, left + width - 4 * ratio, y - 2 * ratio)
   c.restore()
+}
+
+/// What the points of a lane in one column of pixels were judged against.
+interface Column {
+  x: number
+  low: number
+  high: number
+  level: number // of the last point
+}
+
+/// Of the points in sight, and the next beyond each edge. Ten thousand points cost no more than there are pixels.
+function columnsOf(u: uPlot, { series, pointAt }: Lane): Column[] {
+  const { low, high, level } = series.columns
+  const [min, max] = [u.scales.x!.min ?? 0, u.scales.x!.max ?? 1]
+  const judged = (slot: number) => !Number.isNaN(level[pointAt[slot]!] ?? NaN)
+  let from = Math.max(0, Math.ceil(min) - 1)
+  let to = Math.min(pointAt.length - 1, Math.floor(max) + 1)
+  while (from > 0 && !judged(from)) from--
+  while (to < pointAt.length - 1 && !judged(to)) to++
+  const list: Column[] = []
+  for (let slot = from; slot <= to; slot++) {
+    if (!judged(slot)) continue
+    const point = pointAt[slot]!
+    const x = Math.round(u.bbox.left + ((slot - min) / (max - min)) * u.bbox.width)
+    let column = list[list.length - 1]
+    if (column?.x !== x) list.push((column = { x, low: low[point]!, high: high[point]!, level: 0 }))
+    column.low = Math.min(column.low, low[point]!)
+    column.high = Math.max(column.high, high[point]!)
+    column.level = level[point]!
+  }
+  return list
+}
+
+/// The band in which a lane's points are judged as unchanged, and the level in it, dashed and in steps.
+export function drawBand(u: uPlot, lane: Lane, colors: Colors) {
+  const c = u.ctx
+  const columns = columnsOf(u, lane)
+  const yOf = (value: number) => Math.round(u.valToPos(value, 'y', true))
+  c.save()
+  clip(u, 0)
+  c.fillStyle = colors.band
+  c.beginPath()
+  for (const { x, high } of columns) c.lineTo(x, yOf(high))
+  for (const { x, low } of [...columns].reverse()) c.lineTo(x, yOf(low))
+  c.fill()
+  strokeSteps(c, columns.map(({ x, level }) => [x, yOf(level)]), colors.faint)
+  c.restore()
+}
+
+function strokeSteps(c: Context, points: readonly (readonly [number, number])[], color: string) {
+  const ratio = devicePixelRatio
+  c.strokeStyle = color
+  c.lineWidth = ratio
+  c.setLineDash([4 * ratio, 4 * ratio])
+  c.translate((ratio % 2) / 2, (ratio % 2) / 2)
+  c.beginPath()
+  let last = points[0]?.[1] ?? 0
+  for (const [x, y] of points) {
+    c.lineTo(x, last)
+    if (y !== last) c.lineTo(x, y)
+    last = y
+  }
+  c.stroke()
 }

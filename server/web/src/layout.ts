@@ -26,6 +26,7 @@ function order(sources: readonly Source[]): { source: Int16Array; point: Int32Ar
   const source = new Int16Array(total)
   const point = new Int32Array(total)
   const next = sources.map(() => 0)
+  if (sources.length === 1) return { source, point: point.map((_, i) => i) }
   for (let slot = 0; slot < total; slot++) {
     let best = -1
     for (let i = 0; i < sources.length; i++) {
@@ -42,15 +43,16 @@ function order(sources: readonly Source[]): { source: Int16Array; point: Int32Ar
 export function layoutOf(sources: readonly Source[], environment: string): Layout {
   const { source, point } = order(sources)
   const lanes: Lane[] = []
-  const index = new Map<string, number>()
+  const index = new Map<number, number>()
   const keep: number[] = []
   const laneOf: number[] = []
   for (let slot = 0; slot < source.length; slot++) {
     const from = sources[source[slot]!]!
     const { columns } = from.series
-    const name = columns.environments[columns.environment[point[slot]!]!] ?? ''
+    const at = columns.environment[point[slot]!]!
+    const name = columns.environments[at] ?? ''
     if (environment && name !== environment) continue
-    const key = `${source[slot]} ${name}`
+    const key = source[slot]! * 0x10000 + at
     let lane = index.get(key)
     if (lane === undefined) {
       index.set(key, (lane = lanes.length))

@@ -2,8 +2,8 @@
 import uPlot from 'uplot'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatAgo, formatClock, formatDateTime, formatDay, formatDelta, formatRelative, formatValue, scaleFor, shortSha } from './format'
-import { colorsOf, drawChanges, drawLevels, drawLimit, drawMarks, type Change, type Colors, type Level } from './draw'
-import { spotAt, type Layout, type Spot } from './layout'
+import { colorsOf, drawBand, drawChanges, drawLevels, drawLimit, drawMarks, fit, notableOf, type Change, type Colors, type Level } from './draw'
+import { spotAt, type Lane, type Layout, type Spot } from './layout'
 import { flag, outcomeWords, type Policy } from './series'
 import { OutcomeBadge } from './ui'
 import { useTheme } from './theme'
@@ -30,31 +30,17 @@ export interface PlotOptions {
   onOpen: (spot: Spot) => void
 }
 
-type Values = (number | null)[]
-
-const orNull = (value: number) => (Number.isNaN(value) ? null : value)
-
-/// x, band low, band high, level of the first lane; then the values of every lane.
+/// x, then the values of every lane.
 function dataOf(layout: Layout): uPlot.AlignedData {
   const xs = Array.from({ length: layout.slots }, (_, i) => i)
-  const first = layout.lanes[0]
-  const column = (of: (point: number) => number, lane = first): Values => {
-    const values: Values = new Array<number | null>(layout.slots).fill(null)
-    if (lane) for (let slot = 0; slot < layout.slots; slot++) if (lane.pointAt[slot]! >= 0) values[slot] = orNull(of(lane.pointAt[slot]!))
-    return values
-  }
-  const { columns } = first?.series ?? { columns: null }
-  const band = columns ? [column((p) => columns.low[p]!), column((p) => columns.high[p]!), column((p) => columns.level[p]!)] : [xs.map(() => null), xs.map(() => null), xs.map(() => null)]
-  const lanes = layout.lanes.map((lane) => column((p) => lane.series.columns.value[p]!, lane))
-  return [xs, ...band, ...lanes] as uPlot.AlignedData
-}
-
-const known = new WeakMap<Layout, uPlot.AlignedData>()
-
-function knownData(layout: Layout): uPlot.AlignedData {
-  const data = known.get(layout) ?? dataOf(layout)
-  known.set(layout, data)
-  return data
+  const lanes = layout.lanes.map((lane) => {
+    const { value } = lane.series.columns
+    return xs.map((slot) => {
+      const point = lane.pointAt[slot]!
+      return point < 0 || Number.isNaN(value[point]!) ? null : value[point]!
+    })
+  })
+  return [xs, ...lanes]
 }
 
 /// Each plot draws in a task of its own: many at once would be felt. Gives what calls it off.
@@ -63,28 +49,27 @@ function inOwnTask(work: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-const bandSeries = 3
 /// A band is only as much of the picture as it does not flatten what was measured.
 const bandShare = 0.9
 
-function rangeOf(data: uPlot.AlignedData, view: View, axis: Axis, ratio: boolean): [number, number] {
+function rangeOf(layout: Layout, view: View, axis: Axis, ratio: boolean): [number, number] {
   let low = Infinity
   let high = -Infinity
-  const take = (series: number, least = -Infinity, most = Infinity) => {
-    const values = data[series] as Values | undefined
-    for (let slot = Math.max(0, view.low); values && slot <= view.high; slot++) {
-      const value = values[slot]
-      if (value === null || value === undefined) continue
-      low = Math.min(low, Math.max(value, least))
-      high = Math.max(high, Math.min(value, most))
+  const take = (lane: Lane, values: Float64Array, least = -Infinity, most = Infinity) => {
+    for (let slot = view.low; slot <= view.high; slot++) {
+      const value = values[lane.pointAt[slot]!] // of no point: undefined
+      if (value === undefined || Number.isNaN(value)) continue
+      if (value < low) low = Math.max(value, least)
+      if (value > high) high = Math.min(value, most)
     }
   }
-  for (let series = bandSeries + 1; series < data.length; series++) take(series)
+  for (const lane of layout.lanes) take(lane, lane.series.columns.value)
   if (low > high) return [0, 1]
   const span = high - low || Math.abs(high) * 0.1 || 1
   const [least, most] = [low - span * bandShare, high + span * bandShare]
-  take(1, least, most)
-  take(2, least, most)
+  const { columns } = layout.lanes[0]!.series
+  take(layout.lanes[0]!, columns.low, least, most)
+  take(layout.lanes[0]!, columns.high, least, most)
   const pad = (high - low || span) * 0.12
   const [from, to] = axis === 'zero' ? [Math.min(0, low - (low < 0 ? pad : 0)), high + pad] : [low - pad, high + pad]
   return ratio && low >= 0 && high <= 1 ? [Math.max(0, from), Math.min(1, to)] : [low >= 0 ? Math.max(0, from) : from, to]
@@ -119,40 +104,35 @@ function axesOf(layout: Layout, unit: string, colors: Colors): uPlot.Axis[] {
   ]
 }
 
-function seriesOf(layout: Layout, colors: Colors): uPlot.Series[] {
-  const thin = { points: { show: false }, spanGaps: true }
-  const steps = uPlot.paths.stepped!({ align: 1 })
-  return [
-    {},
-    { ...thin, stroke: 'transparent', width: 0 },
-    { ...thin, stroke: 'transparent', width: 0 },
-    { ...thin, stroke: colors.faint, width: 1, dash: [4, 4], paths: steps },
-    ...layout.lanes.map((_, index) => ({ ...thin, stroke: colors.lanes[index % colors.lanes.length]!, width: index === 0 ? 1.6 : 1.2 })),
-  ]
-}
+const seriesOf = (layout: Layout, colors: Colors): uPlot.Series[] => [
+  {},
+  ...layout.lanes.map((_, index) => ({ points: { show: false }, spanGaps: true, auto: false, stroke: colors.lanes[index % colors.lanes.length]!, width: index === 0 ? 1.6 : 1.2 })),
+]
+
+const sizeOf = (element: HTMLElement) => ({ width: Math.max(120, element.clientWidth), height: element.clientHeight })
 
 /// Turns presses, drags and keys on the plot into what they mean.
 function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: Colors, onHover: (slot: number | null) => void): uPlot {
-  const { layout, axis, changes, levels, limit, policy } = options.current
-  const data = knownData(layout)
-  const unit = layout.lanes[0]?.series.columns.unit ?? ''
+  const { layout, changes, levels, limit, policy } = options.current
+  const first = layout.lanes[0]
+  const notable = notableOf(layout, policy)
+  const unit = first?.series.columns.unit ?? ''
   const view = () => options.current.view
   let pressedAt = 0
   const plot = new uPlot({
-    width: Math.max(120, root.clientWidth),
-    height: root.clientHeight,
+    ...sizeOf(root),
     legend: { show: false },
     padding: [10, 12, 0, 0],
-    scales: { x: { time: false, range: () => [view().low - 0.6, view().high + 0.6] }, y: { range: () => rangeOf(data, view(), axis, unit === 'ratio') } },
+    scales: { x: { time: false, range: () => [view().low - 0.6, view().high + 0.6] }, y: { range: () => rangeOf(layout, view(), options.current.axis, unit === 'ratio') } },
     axes: axesOf(layout, unit, colors),
     series: seriesOf(layout, colors),
-    bands: [{ series: [2, 1], fill: colors.band }],
     cursor: {
       y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 6 }, sync: { key: 'history', setSeries: false },
       bind: { dblclick: () => () => null }, // a click opens a run; the brush and Escape show all again
     },
     hooks: {
-      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, policy, colors) }],
+      drawAxes: [(u) => first && drawBand(u, first, colors)],
+      draw: [(u) => { drawLevels(u, levels, colors); drawChanges(u, changes, colors); if (limit) drawLimit(u, limit.value, limit.text, colors); drawMarks(u, layout, policy, notable, colors) }],
       setCursor: [(u) => onHover(u.cursor.left! >= 0 ? (u.cursor.idx ?? null) : null)],
       setSelect: [(u) => {
         if (u.select.width < 6) return
@@ -163,7 +143,7 @@ function makePlot(root: HTMLElement, options: { current: PlotOptions }, colors: 
         if (high > low) options.current.onZoom({ low, high })
       }],
     },
-  }, data, root)
+  }, dataOf(layout), root)
   plot.over.addEventListener('mousedown', (event) => (pressedAt = event.clientX))
   plot.over.addEventListener('click', (event) => {
     const spot = Math.abs(event.clientX - pressedAt) < 4 && plot.cursor.idx != null ? spotAt(layout, plot.cursor.idx) : null
@@ -220,7 +200,7 @@ export function Plot(props: PlotOptions) {
 
   useEffect(() => {
     const element = root.current!
-    const resized = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(120, element.clientWidth), height: element.clientHeight }))
+    const resized = new ResizeObserver(() => plot.current && fit(plot.current, sizeOf(element)))
     const later = inOwnTask(() => {
       plot.current = makePlot(element, options, colorsOf(element), setHovered)
       resized.observe(element)
@@ -231,9 +211,10 @@ export function Plot(props: PlotOptions) {
       plot.current?.destroy()
       plot.current = null
     }
-  }, [props.layout, props.axis, props.changes, props.levels, props.limit, props.policy, theme])
+  }, [props.layout, props.changes, props.levels, props.limit, props.policy, theme])
 
-  useEffect(() => inOwnTask(() => plot.current?.setScale('x', { min: props.view.low - 0.6, max: props.view.high + 0.6 })), [props.view.low, props.view.high])
+  // A plot that is not made yet will be made with what holds then.
+  useEffect(() => (plot.current ? inOwnTask(() => plot.current?.setScale('x', { min: props.view.low - 0.6, max: props.view.high + 0.6 })) : undefined), [props.view.low, props.view.high, props.axis])
 
   const point = (slot: number) => plot.current?.setCursor({ left: plot.current.valToPos(slot, 'x'), top: 20 })
   const onKey = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
 // The brush: a whole series in small, with the part that the plots show marked on it.
 import uPlot from 'uplot'
 import { useEffect, useRef } from 'preact/hooks'
-import { colorsOf } from '../draw'
+import { colorsOf, fit } from '../draw'
 import type { Layout } from '../layout'
 import type { View } from '../plot'
 import { useTheme } from '../theme'
@@ -54,7 +54,7 @@ export function Overview({ layout, view, onZoom }: { layout: Layout; view: View;
     }, dataOf(layout), element)
     plot.current = made
     const resized = new ResizeObserver(() => {
-      made.setSize({ width: Math.max(120, element.clientWidth), height })
+      fit(made, { width: Math.max(120, element.clientWidth), height })
       mark(made, layout, latest.current.view)
     })
     resized.observe(element)
