@@ -1,17 +1,15 @@
 """Hostile uploads: each is answered with its reason, soon, and costs the service nothing; the next upload works."""
-import http.client
 import json
-import os
 import pathlib
 import re
-import subprocess
 import tempfile
 import time
 import unittest
 import urllib.parse
 
 from hostile_files import CASES, MIB
-from service import BIN, SETTINGS, Answer, Service, run, sha, trace
+from hostile_uploads import analysed, resident, send
+from service import SETTINGS, Service, run, sha, trace
 
 SECONDS_MAX = 10
 SERVICE_GROWTH_MAX = 32 * MIB
@@ -19,24 +17,6 @@ WORKER_RSS_MAX = 512 * MIB
 BOMB_SECONDS_MAX = 3
 BOMB_GROWTH_MAX = 64 * MIB
 ANSWER_BYTES_MAX = 4096
-
-
-def resident(pid: int, field="VmHWM") -> int:
-    """Bytes that a process holds, at its highest."""
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
-
-
-def analysed(path: pathlib.Path):
-    """(exit code, peak bytes, seconds) of the analysing child as the service starts it, on one file."""
-    begun = time.monotonic()
-    with open(path, "rb") as upload, tempfile.TemporaryFile() as scratch, open(os.devnull, "wb") as nowhere:
-        command = f'exec "{BIN / "traceweir"}" analyze --json --child - 3>/dev/null 4<&{scratch.fileno()}'
-        child = subprocess.Popen(["sh", "-c", command], stdin=upload, stdout=nowhere, stderr=nowhere,
-                                 pass_fds=[scratch.fileno()], env={})
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    return child.returncode, usage.ru_maxrss * 1024, time.monotonic() - begun
 
 
 class Hostile(unittest.TestCase):
@@ -49,18 +29,6 @@ class Hostile(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.service.__exit__()
-
-    def upload(self, path: pathlib.Path, commit: str) -> Answer:
-        """Streamed from the file, so that this process stays small."""
-        query = urllib.parse.urlencode({"commit": commit, "branch": "main", "workload": "hostile"})
-        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
-        with open(path, "rb") as body:
-            connection.request("POST", f"/api/v1/projects/demo/runs?{query}", body,
-                               {"Authorization": f"Bearer {self.token}", "Content-Length": str(path.stat().st_size)})
-            answer = connection.getresponse()
-            result = Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
-        connection.close()
-        return result
 
     def check_answer(self, case, answer):
         if answer.status == 201:
@@ -82,10 +50,10 @@ class Hostile(unittest.TestCase):
                     path.unlink(missing_ok=True)
                     case.make(path)
                     begun = time.monotonic()
-                    answer = self.upload(path, sha(number))
+                    answer = send(self.service, self.token, path, sha(number))
                     self.assertLess(time.monotonic() - begun, SECONDS_MAX)
                     self.check_answer(case, answer)
-                    _, peak, _ = analysed(path)
+                    peak = analysed(path).peak
                     if not SETTINGS:  # sanitizers have a memory of their own
                         self.assertLess(peak, WORKER_RSS_MAX)
         if not SETTINGS:
@@ -106,18 +74,18 @@ class Hostile(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             small = pathlib.Path(folder) / "small"
             small.write_bytes(self.trace)
-            _, base, _ = analysed(small)
+            base = analysed(small).peak
             for case in CASES:
                 if "trace_too_large" not in case.words or "judged" in case.words:
                     continue
                 with self.subTest(case.name):
                     path = pathlib.Path(folder) / "bomb"
                     case.make(path)
-                    code, peak, seconds = analysed(path)
-                    self.assertEqual(code, 3)
-                    self.assertLess(seconds, BOMB_SECONDS_MAX)
+                    child = analysed(path)
+                    self.assertEqual(child.code, 3)
+                    self.assertLess(child.seconds, BOMB_SECONDS_MAX)
                     if not SETTINGS:
-                        self.assertLess(peak - base, BOMB_GROWTH_MAX)
+                        self.assertLess(child.peak - base, BOMB_GROWTH_MAX)
 
 
 # Control characters, an escape sequence, a text that runs backwards, markup, a workflow command, a mention, a formula.

@@ -116,8 +116,8 @@ class Case:
     def __init__(self, name: str, make, words: str, part: str = ""):
         self.name, self.make, self.words, self.part = name, make, words.split(), part
 
-
-CASES = [
+# What is no trace at all, or ends at once.
+NO_TRACES = [
     Case("nothing", lambda p: p.write_bytes(b""), "empty_upload"),
     Case("gzip of nothing", lambda p: p.write_bytes(gzip.compress(b"")), "empty_upload", "after decompression"),
     Case("random bytes", lambda p: p.write_bytes(b"\x07" + os.urandom(MIB)), "unknown_format"),
@@ -129,6 +129,9 @@ CASES = [
     Case("JSON without a whole event", lambda p: written(p, '{"traceEvents": [{"ph": "X", "ts'), "malformed_trace", "byte"),
     Case("a report without end", lambda p: written(p, '{"schema": "traceweir.report/1", "x": "', ("y", 64 * MIB)), "bad_body"),
     Case("gzip cut in its first block", lambda p: p.write_bytes(gzip.compress(events(GOOD).encode())[:20]), "malformed_trace"),
+]
+
+BOMBS = [
     Case("gzip of zeros", lambda p: bomb(p, "", 0, "head -c 134217728 /dev/zero | gzip"), "unknown_format"),
     Case("zstd of zeros", lambda p: bomb(p, "", 0, "head -c 536870912 /dev/zero | zstd -qc"), "unknown_format"),
     *[Case(f"a bomb in {packer}: {head[:9]}", lambda p, head=head, packer=packer: bomb(p, head, 128, packer), "trace_too_large",
@@ -138,6 +141,9 @@ CASES = [
            "inflate_ratio_max") for packer in ("gzip -9", "zstd -qc")],
     *[Case(f"zstd with a window of 2^{log}", lambda p, log=log: zstd_window(p, log), "trace_too_large", "window")
       for log in (26, 27, 31)],
+]
+
+DATABASES = [
     Case("no tables of ours", lambda p: database(p, "CREATE TABLE cookies (a);"), "not_a_trace", "cookies"),
     Case("a view without end", lambda p: database(p, STRINGS + "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(i) AS "
                                                   "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS end FROM n;"),
@@ -164,6 +170,41 @@ CASES = [
     Case("a page that is its own child", lambda p: patched(p, TABLES + rows(2000), own_child), "malformed_trace", "damaged"),
     Case("an overflow that names itself", lambda p: patched(
         p, TABLES + "INSERT INTO StringIds VALUES (1, printf('%.*c', 20000, 'x'));", own_overflow), "malformed_trace", "damaged"),
+    Case("a view over its own table", lambda p: database(
+        p, STRINGS + "CREATE TABLE k (a); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT hex(zeroblob(400000000)) AS start FROM k;"),
+         "malformed_trace", "not a plain table"),
+    Case("an index on an expression", lambda p: database(
+        p, TABLES + rows(10) + "CREATE INDEX i ON StringIds (hex(zeroblob(id * 1000)));"), "judged"),
+    Case("a check that costs 200 MB", lambda p: database(
+        p, STRINGS + f"{KERNEL} (start INTEGER CHECK (length(hex(zeroblob(100000000))) > 0), end INTEGER);"), "judged"),
+    Case("tables without row ids", lambda p: database(
+        p, STRINGS + f"{KERNEL} (start INTEGER PRIMARY KEY, end INTEGER, deviceId INTEGER) WITHOUT ROWID;"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0);"), "judged"),
+    Case("a table of 402 columns", lambda p: database(
+        p, STRINGS + f"{KERNEL} (start INTEGER, end INTEGER, " + ", ".join(f"c{i}" for i in range(400)) + ");"),
+         "malformed_trace", "too many columns"),
+    Case("a schema row without a root page", lambda p: database(
+        p, TABLES + "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = 0 WHERE name LIKE 'CUPTI%';"), "malformed_trace"),
+    Case("two tables on one page", lambda p: database(
+        p, TABLES + rows(10) + "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = 2;"), "malformed_trace", "reference to page"),
+    Case("a root page behind the end", lambda p: database(
+        p, TABLES + rows(10) + "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = 4000000000;"), "malformed_trace"),
+    Case("SQL that is none in the schema", lambda p: database(
+        p, TABLES + "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql = 'CREATE TABLE ' || hex(zeroblob(90000));"),
+         "malformed_trace"),
+    Case("statistics of an enemy", lambda p: database(
+        p, TABLES + rows(10) + "CREATE INDEX i ON StringIds (value); ANALYZE; UPDATE sqlite_stat1 SET stat = '-1 1e999 x unordered';"),
+         "judged"),
+    Case("UTF-16", lambda p: database(p, "PRAGMA encoding='UTF-16'; " + TABLES + rows(10)), "judged"),
+    Case("pages of which nothing is left", lambda p: patched(p, TABLES, lambda d: d.__setitem__(20, 255)), "malformed_trace"),
+    Case("a page size of 1", lambda p: patched(p, TABLES, lambda d: d.__setitem__(slice(16, 18), b"\0\1")), "malformed_trace"),
+    Case("a file format of the future", lambda p: patched(p, TABLES, lambda d: d.__setitem__(slice(18, 20), b"\3\3")),
+         "malformed_trace", "unknown file version"),
+    Case("a database of which the half is missing", lambda p: patched(p, TABLES + rows(2000), lambda d: d.__delitem__(
+        slice(len(d) // 2, None))), "malformed_trace", "cut off"),
+]
+
+TEXTS = [
     Case("1 M nested arrays", lambda p: written(p, ("[", 1_000_000)), "malformed_trace", "nested"),
     Case("objects 100k deep", lambda p: written(p, ('{"a":', 100_000), "1", ("}", 100_000)), "malformed_trace", "nested"),
     Case("events 100k deep", lambda p: written(p, '{"traceEvents": [', ('{"a":', 100_000), "1", ("}", 100_000), "]}"),
@@ -179,3 +220,5 @@ CASES = [
     Case("keys twice", lambda p: written(p, events(kernel(ts='5,"ts":6'), GOOD)), "judged"),
     Case("traceEvents a thousand times", lambda p: written(p, "{", ('"traceEvents":[' + GOOD + "],", 1000), '"a":1}'), "judged"),
 ]
+
+CASES = NO_TRACES + BOMBS + DATABASES + TEXTS
