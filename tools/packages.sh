@@ -44,6 +44,7 @@ readonly test_packages='
   shellcheck             lint of shell scripts
   python3-jsonschema     tests check answers against the REST contract
   zstd                   the corpus of real traces is packed with it
+  strace                 sees which files the service touches
   zsh                    completion is tried in it
   fish                   completion is tried in it
   groff-base             shows the pages of man, and says what is wrong with them
