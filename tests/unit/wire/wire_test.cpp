@@ -194,6 +194,12 @@ TEST_CASE("timestamp: RFC 3339 both ways") {
       {"2026-11-29T18:05:06.Z", nullptr},
       {"2026-11-29T18:05:06Zjunk", nullptr},
       {"-026-11-29", nullptr},
+      // Why: what a client sends is written again, and four digits say only these years.
+      {"0000-01-01", "0000-01-01T00:00:00Z"},
+      {"9999-12-31T23:59:60-00:00", nullptr},
+      {"9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999999Z"},
+      {"9999-12-31T23:59:59-00:01", nullptr},
+      {"0000-01-01T00:00:00+00:01", nullptr},
       {"", nullptr},
   };
   for (const Row& row : rows) {
