@@ -84,6 +84,30 @@ TEST_CASE("read_nsys_stats: a table that is cut is refused or marked, at every b
   CHECK_FALSE(read_trace(BytesFile(text + "\n").path()).value().front().oddities.contains(FindingCode::truncated));
 }
 
+// Why: rows behind an array would be those of a table without columns.
+TEST_CASE("stats_tables: an array in the middle of a table ends it") {
+  const auto tables =
+      stats_tables(std::string(header) + "100.0,5,1,5.0,5.0,5,5,0.0,k\n[]\n100.0,5,1,5.0,5.0,5,5,0.0,j\n");
+  REQUIRE(tables.has_value());
+  REQUIRE(tables->size() == 2);
+  CHECK(tables->at(0).rows.size() == 1);
+  CHECK(tables->at(1).rows.empty());
+}
+
+// Why: numbers of a table are text of any length; a time that is infinite can be in no report.
+TEST_CASE("read_nsys_stats: medians and sizes beyond all times and sizes") {
+  const std::string nines(305, '9');
+  const std::string head = "Time (%),Total Time (ns),Instances,Med (s),Min (ns),Max (ns),Name\n";
+  const auto read =
+      read_trace(BytesFile(head + "100.0,10,4," + nines + ",1,5,ncclDevKernel_AllReduce_Sum_f16_RING_LL(x)\n").path());
+  REQUIRE(read.has_value());
+  CHECK_FALSE(read->front().sums->kernels->front().durations.median.has_value());
+  const auto sizes =
+      read_trace(BytesFile("Total (GB),Count,Operation\n" + nines + ",4,[CUDA memcpy Host-to-Device]\n").path());
+  REQUIRE_FALSE(sizes.has_value());
+  CHECK(sizes.error().message.find("size") != std::string::npos);
+}
+
 TEST_CASE("read_trace: values of one's own are checked one by one") {
   struct Row {
     const char* text;
