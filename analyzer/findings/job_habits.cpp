@@ -27,9 +27,15 @@ bool holds(std::string_view text, std::string_view word) {
 /// The ranges of one step's thread whose name holds a word, the outer of nested ones.
 std::vector<Interval> ranges_in(const Case& seen, const Step& step, std::string_view word) {
   std::vector<Interval> found;
-  for (const Range& range : seen.view.timeline->ranges) {
-    const bool inside = range.thread == step.thread && step.host.contains(range.begin) && range.span() != step.host;
-    if (!inside || range.kind != timeline::RangeKind::user || !holds(seen.view.timeline->name(range.name), word))
+  // They come by thread and begin: those of a step stand together, and a trace has as many steps as it likes.
+  const auto& ranges = seen.view.timeline->ranges;
+  const auto first = std::partition_point(ranges.begin(), ranges.end(), [&](const Range& range) {
+    return range.thread < step.thread || (range.thread == step.thread && range.begin < step.host.begin);
+  });
+  for (auto at = first; at != ranges.end() && at->thread == step.thread && step.host.contains(at->begin); ++at) {
+    const Range& range = *at;
+    if (range.span() == step.host || range.kind != timeline::RangeKind::user ||
+        !holds(seen.view.timeline->name(range.name), word))
       continue;
     if (found.empty() || range.begin >= found.back().end) found.push_back(range.span());
   }

@@ -10,6 +10,10 @@ namespace {
 // One export is of one machine. Eight GPUs with a few processes each is already unusual.
 constexpr std::size_t processes_max = 1024;
 
+// Correlations count up, so that their low bits tell a million of them apart.
+constexpr std::size_t launch_bits = std::size_t{1} << 20;
+std::size_t low_bits(std::int64_t correlation) { return static_cast<std::size_t>(correlation) % launch_bits; }
+
 }  // namespace
 
 timeline::NameId Process::name(StringIndex index, const Strings& strings) {
@@ -18,7 +22,15 @@ timeline::NameId Process::name(StringIndex index, const Strings& strings) {
   return names.emplace(index, builder.name(strings.text(index))).first->second;
 }
 
+void Process::await_launch(std::int64_t correlation) {
+  may_launch.resize(launch_bits);
+  may_launch[low_bits(correlation)] = true;
+  launches.try_emplace(correlation);
+}
+
 void Process::remember_launch(std::int64_t correlation, std::int64_t thread, Interval span) {
+  // Nearly every call launches something else, and the table is far larger than the caches.
+  if (may_launch.empty() || !may_launch[low_bits(correlation)]) return;
   const auto wanted = launches.find(correlation);
   if (wanted == launches.end() || span.end < span.begin) return;
   auto& launch = wanted->second;

@@ -48,6 +48,7 @@ struct Process {
   std::unordered_map<StringIndex, timeline::NameId> names;               ///< of strings that it used
   std::vector<timeline::WorkRow> collectives;                            ///< communication kernels, added last
   std::unordered_map<std::int64_t, std::optional<NcclLaunch>> launches;  ///< of them, by correlation
+  std::vector<bool> may_launch;                                          ///< by the low bits of those correlations
   std::vector<NcclRange> nccl_ranges;
   std::map<std::uint64_t, std::int64_t> communicators;  ///< ranks of each, as far as payloads tell
   [[nodiscard]] std::int64_t ordinal_min() const { return devices.empty() ? 0 : devices.begin()->first; }
@@ -57,6 +58,8 @@ struct Process {
   bool saw_node_rows = false;
 
   timeline::NameId name(StringIndex index, const Strings& strings);
+  /// From now on the call with this correlation is remembered.
+  void await_launch(std::int64_t correlation);
   /// Keeps the call where `launches` waits for one: of several with one correlation the earliest, then the longest.
   void remember_launch(std::int64_t correlation, std::int64_t thread, Interval span);
 };

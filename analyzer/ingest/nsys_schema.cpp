@@ -89,6 +89,18 @@ std::string some_names(const std::vector<std::string>& names) {
   return out;
 }
 
+std::string sql_of(const SqliteFile& file, const std::string& table, std::span<const std::string_view> columns,
+                   std::string_view where) {
+  std::string list = columns.empty() ? "1" : "";
+  for (const std::string_view column : columns) {
+    list += list.empty() ? "" : ", ";
+    list += has_column(file, table, column) ? fmt::format("\"{}\"", column) : std::string("NULL");
+  }
+  // An index may disagree with its table, and only tables were checked.
+  const std::string condition = where.empty() ? std::string() : fmt::format(" WHERE {}", where);
+  return fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", list, table, condition);
+}
+
 }  // namespace
 
 std::span<const std::string_view> readable_tables() {
@@ -101,7 +113,7 @@ Result<std::string> version_of_table(SqliteFile& file, std::string_view table) {
   for (const std::string_view suffix : version_suffixes) {
     std::string name = fmt::format("{}{}", table, suffix);
     if (!file.has_table(name)) continue;
-    TRACEWEIR_TRY(rows, file.query(fmt::format("SELECT 1 FROM \"{}\" NOT INDEXED LIMIT 1", name)));
+    TRACEWEIR_TRY(rows, TableRows::of(file, name, {}, {}));
     TRACEWEIR_TRY(any, rows.next());
     if (any) return name;
     present = std::move(name);
@@ -137,35 +149,41 @@ Result<void> check_is_export(const SqliteFile& file) {
 
 Result<TableRows> TableRows::open(SqliteFile& file, std::string_view table, std::span<const std::string_view> columns,
                                   std::string_view where) {
-  TableRows rows;
   TRACEWEIR_TRY(name, version_of_table(file, table));
-  if (name.empty()) return rows;
-  std::string list = columns.size() == 0 ? "1" : "";
+  if (name.empty()) return TableRows();
+  return of(file, name, columns, where);
+}
+
+Result<TableRows> TableRows::of(SqliteFile& file, const std::string& name, std::span<const std::string_view> columns,
+                                std::string_view where) {
+  TableRows rows;
   for (const std::string_view column : columns) {
     const bool is_text = std::find(std::begin(text_columns), std::end(text_columns), column) != std::end(text_columns);
     rows.is_text_.push_back(is_text ? 1 : 0);
-    list += list.empty() ? "" : ", ";
-    list += has_column(file, name, column) ? fmt::format("\"{}\"", column) : std::string("NULL");
   }
-  // An index may disagree with its table, and only tables were checked.
-  const std::string condition = where.empty() ? std::string() : fmt::format(" WHERE {}", where);
-  TRACEWEIR_TRY(query, file.query(fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", list, name, condition)));
+  if (where.empty()) {
+    TRACEWEIR_TRY(scan, file.scan(name, columns));
+    rows.scan_ = std::move(scan);
+  }
+  if (rows.scan_) return rows;
+  TRACEWEIR_TRY_VOID(file.check(name));
+  TRACEWEIR_TRY(query, file.query(sql_of(file, name, columns, where)));
   rows.rows_ = std::move(query);
   return rows;
 }
 
 Result<bool> TableRows::next() {
-  if (!rows_) return false;
-  TRACEWEIR_TRY(more, rows_->next());
+  if (!scan_ && !rows_) return false;
+  TRACEWEIR_TRY(more, scan_ ? scan_->next() : rows_->next());
   if (!more) return false;  // the texts of the last row are gone
-  const auto read = rows_->cells();
-  cells_.assign(read.begin(), read.end());
+  if (rows_) cells_.assign(rows_->cells().begin(), rows_->cells().end());
+  row_ = scan_ ? scan_->cells() : std::span(cells_);
   for (std::size_t i = 0; i < is_text_.size(); ++i) {
     const bool may_be_number =
-        cells_[i].type == Cell::Type::real || (cells_[i].type == Cell::Type::text && is_text_[i] == 0);
+        row_[i].type == Cell::Type::real || (row_[i].type == Cell::Type::text && is_text_[i] == 0);
     if (!may_be_number) continue;
-    if (const auto number = integer_in(cells_[i]))
-      cells_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
+    if (const auto number = integer_in(row_[i]))
+      row_[i] = {.type = Cell::Type::integer, .integer = *number, .text = {}};
   }
   return true;
 }

@@ -60,15 +60,20 @@ class TableRows {
   /// Errors: malformed_trace.
   static Result<TableRows> open(SqliteFile& file, std::string_view table, std::span<const std::string_view> columns,
                                 std::string_view where = {});
+  /// The rows of the table of exactly this name, which is there. Errors: malformed_trace, io_failed.
+  static Result<TableRows> of(SqliteFile& file, const std::string& name, std::span<const std::string_view> columns,
+                              std::string_view where);
   /// Moves to the next row. false: there is none.
   /// Errors: malformed_trace, io_failed.
   Result<bool> next();
-  [[nodiscard]] const Cell& operator[](std::size_t column) const { return cells_[column]; }
+  [[nodiscard]] const Cell& operator[](std::size_t column) const { return row_[column]; }
 
  private:
-  std::optional<SqliteRows> rows_;
-  std::vector<char> is_text_;  ///< by column
-  std::vector<Cell> cells_;
+  std::optional<SqliteScan> scan_;
+  std::optional<SqliteRows> rows_;  ///< where only SQLite can read the table
+  std::vector<char> is_text_;       ///< by column
+  std::vector<Cell> cells_;         ///< of a row of SQLite's
+  std::span<Cell> row_;
 };
 
 /// The integer in `cell`; `absent` where it is NULL; nothing where it is of another type.

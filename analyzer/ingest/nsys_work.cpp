@@ -147,7 +147,7 @@ void WorkReader::add_kernel(Base& base, const TableRows& rows) {
   work.collective = collective.value_or(Collective::other);
   if (collective && work.correlation > 0) {
     // Its NVTX range may still tell what it is and how large its message was (nsys_host.hpp).
-    process.launches.try_emplace(work.correlation);
+    process.await_launch(work.correlation);
     process.collectives.push_back(work);
     return;
   }

@@ -137,7 +137,7 @@ Result<void> RocpdReader::add_kernel(const Place& place, const TableRows& rows, 
   work.collective = collective.value_or(timeline::Collective::other);
   if (collective && work.correlation > 0) {
     // The region of RCCL around its launch may still tell what it is.
-    process->launches.try_emplace(work.correlation);
+    process->await_launch(work.correlation);
     process->collectives.push_back(work);
   } else {
     process->builder.add(work);

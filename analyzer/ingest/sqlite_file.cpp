@@ -28,6 +28,9 @@ std::string sql_name(std::string_view name) {
   return out + '"';
 }
 
+/// Trees of indexes, and of tables without row ids.
+bool is_index_page(unsigned char kind) { return kind == 2 || kind == 10; }
+
 /// Whether a table is meant by an entry of the readable ones. Shape: both in lower case.
 bool stands_for(std::string_view entry, std::string_view table) {
   if (!entry.ends_with(any_uuid)) return entry == table;
@@ -221,23 +224,82 @@ Result<SqliteFile> SqliteFile::open(int descriptor, std::span<const std::string_
   // From here on SQLite itself is closed to what the file could ask of it.
 
   SqliteFile file(std::move(connection));
+  file.descriptor_ = descriptor;
+  file.row_bytes_max_ = static_cast<std::size_t>(limits.value_bytes_max);
+  TRACEWEIR_TRY_VOID(file.claim_pages());
   TRACEWEIR_TRY_VOID(file.inspect_schema(limits));
-  // From here on every table that we read is a plain one.
+  // From here on every table that we read is a plain one. Whether its pages are sound shows when it is read.
 
-  TRACEWEIR_TRY_VOID(file.check_pages());
   sqlite3_limit(file.connection_->db, SQLITE_LIMIT_VDBE_OP, query_program_steps_max);
   return file;
+}
+
+const SqliteFile::Table* SqliteFile::find(std::string_view table) const {
+  const auto found = readable_.find(lower_case(table));
+  return found == readable_.end() ? nullptr : &found->second;
 }
 
 bool SqliteFile::has_table(std::string_view table) const { return !columns(table).empty(); }
 
 std::span<const std::string> SqliteFile::columns(std::string_view table) const {
-  const auto found = columns_.find(lower_case(table));
-  if (found == columns_.end()) return {};
-  return found->second;
+  const Table* const found = find(table);
+  if (found == nullptr) return {};
+  return found->columns;
+}
+
+Result<std::optional<SqliteScan>> SqliteFile::scan(std::string_view table, std::span<const std::string_view> columns) {
+  const Table* const found = find(table);
+  TRACEWEIR_ASSERT(found != nullptr);
+  TRACEWEIR_TRY(pages, SqlitePages::open(descriptor_));
+  std::vector<ScanColumn> wanted;
+  for (const std::string_view column : columns) {
+    const auto same = [&](const std::string& name) { return lower_case(name) == lower_case(column); };
+    const auto at = std::find_if(found->columns.begin(), found->columns.end(), same);
+    ScanColumn& into = wanted.emplace_back();
+    if (at == found->columns.end()) continue;
+    into.field = static_cast<std::size_t>(at - found->columns.begin());
+    into.is_rowid = found->rowid == into.field;
+    if (found->defaulted.contains(*into.field)) return std::optional<SqliteScan>();
+  }
+  TRACEWEIR_TRY(rowids, has_rowids(*found));
+  if (!rowids || !pages.is_utf8()) return std::optional<SqliteScan>();
+  return std::optional(SqliteScan::of(std::move(pages), found->tree, wanted, row_bytes_max_));
+}
+
+Result<bool> SqliteFile::has_rowids(const Table& table) const {
+  TRACEWEIR_TRY(pages, SqlitePages::open(descriptor_));
+  TRACEWEIR_TRY(root, pages.page(table.tree.root));
+  return !is_index_page(root[0]);
+}
+
+/// Trees without row ids are not ours to walk, so that SQLite compares all of the file.
+Result<void> SqliteFile::check(std::string_view table) {
+  const Table* const found = find(table);
+  TRACEWEIR_ASSERT(found != nullptr);
+  if (checked_.contains(lower_case(table))) return {};
+  TRACEWEIR_TRY(rowids, has_rowids(*found));
+  if (rowids) {
+    TRACEWEIR_TRY(pages, SqlitePages::open(descriptor_));
+    TRACEWEIR_TRY_VOID(SqliteScan::of(std::move(pages), found->tree, {}, row_bytes_max_).finish());
+  }
+  TRACEWEIR_TRY_VOID(check_by_sqlite(rowids ? fmt::format("PRAGMA quick_check({})", sql_name(table))
+                                            : std::string("PRAGMA quick_check(1)")));
+  checked_.insert(lower_case(table));
+  return {};
+}
+
+Result<void> SqliteFile::check_by_sqlite(const std::string& pragma) {
+  sqlite3_limit(connection_->db, SQLITE_LIMIT_VDBE_OP, check_program_steps_max);
+  TRACEWEIR_TRY(check, query(pragma));
+  sqlite3_limit(connection_->db, SQLITE_LIMIT_VDBE_OP, query_program_steps_max);
+  TRACEWEIR_TRY(said, check.next());
+  if (said && check.cells()[0].text == "ok") return {};
+  return fail(ErrorCode::malformed_trace,
+              fmt::format("the database is damaged: {}", clean_text(said ? check.cells()[0].text : "no answer", 200)));
 }
 
 Result<SqliteRows> SqliteFile::query(const std::string& sql) {
+  if (connection_->steps_max <= 0) return failure_of(nullptr, SQLITE_INTERRUPT);
   connection_->steps_left = connection_->steps_max;
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(connection_->db, sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr);
@@ -246,9 +308,19 @@ Result<SqliteRows> SqliteFile::query(const std::string& sql) {
   return SqliteRows(statement);
 }
 
+/// What no table may have: pages that are free or the format's own, and those of the schema.
+Result<void> SqliteFile::claim_pages() {
+  TRACEWEIR_TRY(pages, SqlitePages::open(descriptor_));
+  TRACEWEIR_TRY(owners, PageOwners::open(pages));
+  owners_ = std::make_unique<PageOwners>(std::move(owners));
+  const ScanTree schema{.root = 1, .owner = PageOwner::schema, .owners = owners_.get()};
+  return SqliteScan::of(std::move(pages), schema, {}, row_bytes_max_).finish();
+}
+
 Result<void> SqliteFile::inspect_schema(const SqliteLimits& limits) {
   TRACEWEIR_TRY(schema, query("SELECT type, name, tbl_name, rootpage FROM sqlite_master"));
   std::int64_t rows = 0;
+  std::vector<ScanTree> trees;  // of tables_
   for (;;) {
     TRACEWEIR_TRY(more, schema.next());
     if (!more) break;
@@ -263,37 +335,37 @@ Result<void> SqliteFile::inspect_schema(const SqliteLimits& limits) {
       return fail(ErrorCode::malformed_trace,
                   fmt::format("{} is not a plain table: the database has a {} there, which no profiler makes",
                               clean_text(cells[1].text, 80), type == "table" ? "virtual table" : clean_text(type, 20)));
-    if (plain_table) tables_.emplace_back(cells[1].text);
+    if (cells[3].integer == 0) continue;
+    TRACEWEIR_TRY(owner, owners_->add_tree(cells[3].integer));
+    if (!plain_table) continue;
+    tables_.emplace_back(cells[1].text);
+    trees.push_back({static_cast<PageNumber>(cells[3].integer), owner, owners_.get()});
   }
-  for (const std::string& table : tables_) TRACEWEIR_TRY_VOID(inspect_table(table));
+  for (std::size_t i = 0; i < tables_.size(); ++i) TRACEWEIR_TRY_VOID(inspect_table(tables_[i], trees[i]));
   return {};
 }
 
-Result<void> SqliteFile::inspect_table(const std::string& table) {
+Result<void> SqliteFile::inspect_table(const std::string& table, ScanTree tree) {
   TRACEWEIR_TRY(info, query(fmt::format("PRAGMA table_xinfo({})", sql_name(table))));
-  std::vector<std::string> columns;
+  Table out{.tree = tree, .columns = {}, .defaulted = {}, .rowid = {}};
+  std::size_t keys = 0;
   for (;;) {
     TRACEWEIR_TRY(more, info.next());
     if (!more) break;
     const auto cells = info.cells();
-    constexpr std::size_t name = 1;
-    constexpr std::size_t hidden = 6;
+    enum : std::size_t { name = 1, type = 2, standard = 4, key = 5, hidden = 6 };
     // Refused in any table: the check of the pages would compute them.
     if (cells[hidden].integer != 0)
       return fail(ErrorCode::malformed_trace,
                   fmt::format("table {} has a generated column, which no profiler makes", clean_text(table, 80)));
-    columns.emplace_back(cells[name].text);
+    if (cells[standard].type != Cell::Type::null) out.defaulted.insert(out.columns.size());
+    if (cells[key].integer != 0) ++keys;
+    if (cells[key].integer != 0 && lower_case(cells[type].text) == "integer") out.rowid = out.columns.size();
+    out.columns.emplace_back(cells[name].text);
   }
-  if (connection_->may_read(table)) columns_.emplace(lower_case(table), std::move(columns));
+  if (keys != 1) out.rowid.reset();
+  if (connection_->may_read(table)) readable_.emplace(lower_case(table), std::move(out));
   return {};
-}
-
-Result<void> SqliteFile::check_pages() {
-  TRACEWEIR_TRY(check, query("PRAGMA quick_check(1)"));
-  TRACEWEIR_TRY(said, check.next());
-  if (said && check.cells()[0].text == "ok") return {};
-  return fail(ErrorCode::malformed_trace,
-              fmt::format("the database is damaged: {}", clean_text(said ? check.cells()[0].text : "no answer", 200)));
 }
 
 }  // namespace traceweir::ingest

@@ -1,31 +1,27 @@
 // For: a SQLite database from a stranger, opened so that nothing in it runs: no views, triggers, virtual tables,
-// functions or generated columns, bounded memory and steps, checked pages. Only this and sqlite_vfs see sqlite3.
+// functions or generated columns, bounded memory and steps. Only this and sqlite_vfs see sqlite3; whole tables are read
+// past it (sqlite_scan.hpp).
 // Not for: databases of our own; and not for what the tables mean.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/ingest/sqlite_cell.hpp"
+#include "analyzer/ingest/sqlite_scan.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace traceweir::ingest {
-
-/// One value of a row, by the type that it has and not the one that its column declares.
-struct Cell {
-  enum class Type : std::uint8_t { null, integer, text, real, blob };
-  Type type = Type::null;
-  std::int64_t integer = 0;  ///< of an integer, else 0
-  std::string_view text;     ///< of a text or blob, valid until the next row; any bytes
-  double real = 0;           ///< of a real, else 0; may be infinite
-};
 
 /// The rows of one query, one after the other.
 /// Thread: one at a time; outlived by its SqliteFile.
@@ -71,12 +67,11 @@ inline constexpr std::string_view any_uuid = "_*";
 /// Thread: one at a time.
 class SqliteFile {
  public:
-  /// Opens and checks a file that is open for reading and outlives this; from then on only `readable` tables can be
-  /// read, and only as plain tables. Errors: io_failed; trace_too_large; malformed_trace (damaged, cut off, a readable
-  /// table that is a view or virtual
+  /// Opens a file that is open for reading and outlives this, and checks its header and schema; from then on only
+  /// `readable` tables can be read, and only as plain tables.
+  /// Errors: io_failed; trace_too_large; malformed_trace (damaged, cut off, a readable table that is a view or virtual
   ///         or has a trigger, generated columns, too many tables); unsupported_format (still open in its writer).
   /// Source: sqlite.org, "Defense Against The Dark Arts"; spec of reliability, section 2.1.
-  /// Cost:   one pass over all pages.
   static Result<SqliteFile> open(int descriptor, std::span<const std::string_view> readable,
                                  const SqliteLimits& limits = {});
   ~SqliteFile();
@@ -89,19 +84,41 @@ class SqliteFile {
   /// Columns of a readable table; empty: there is no such table.
   [[nodiscard]] std::span<const std::string> columns(std::string_view table) const;
 
+  /// All rows of a readable table by these columns, past SQLite. Nothing: only SQLite can read it.
+  /// Shape:  an absent column is NULL in each row. Errors: malformed_trace, io_failed.
+  Result<std::optional<SqliteScan>> scan(std::string_view table, std::span<const std::string_view> columns);
+
+  /// Checks the pages of a table, once. To be called before a query reads it: SQLite believes what is on them.
+  /// Errors: malformed_trace, io_failed. Cost: one slow pass over them.
+  Result<void> check(std::string_view table);
+
   /// Errors: malformed_trace (what SQLite says to it).
   Result<SqliteRows> query(const std::string& sql);
 
  private:
   struct Connection;
+  /// A readable table.
+  struct Table {
+    ScanTree tree;
+    std::vector<std::string> columns;
+    std::set<std::size_t> defaulted;   ///< columns that say what stands in for a field that a row lacks
+    std::optional<std::size_t> rowid;  ///< the column that is another name for the row id
+  };
   explicit SqliteFile(std::unique_ptr<Connection> connection);
+  Result<void> claim_pages();
   Result<void> inspect_schema(const SqliteLimits& limits);
-  Result<void> inspect_table(const std::string& table);
-  Result<void> check_pages();
+  Result<void> inspect_table(const std::string& table, ScanTree tree);
+  Result<bool> has_rowids(const Table& table) const;
+  Result<void> check_by_sqlite(const std::string& pragma);
+  [[nodiscard]] const Table* find(std::string_view table) const;
 
   std::unique_ptr<Connection> connection_;
   std::vector<std::string> tables_;
-  std::map<std::string, std::vector<std::string>, std::less<>> columns_;  ///< by lower-case name, readable ones only
+  std::map<std::string, Table, std::less<>> readable_;  ///< by lower-case name
+  std::set<std::string, std::less<>> checked_;          ///< readable tables, by lower-case name
+  std::unique_ptr<PageOwners> owners_;
+  int descriptor_ = -1;
+  std::size_t row_bytes_max_ = 0;
 };
 
 }  // namespace traceweir::ingest

@@ -222,7 +222,7 @@ TEST_CASE("sqlite_file: every limit is enforced") {
   limits.steps_per_byte = 0;
   CHECK(refused(limits).message.find("more steps") != std::string::npos);
   limits = {};
-  limits.heap_bytes_max = 40'000;
+  limits.heap_bytes_max = 5'000;
   CHECK(refused(limits).message.find("more memory") != std::string::npos);
   CHECK(ingest::SqliteFile::open(opened.descriptor(), ingest::nsys::readable_tables()).has_value());
 }
