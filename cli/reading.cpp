@@ -98,6 +98,11 @@ Result<void> measure_rows(MeasuredFile& file, const metrics::MeasureOptions& opt
   return {};
 }
 
+/// Children of the service share the cores with each other and with it, and each has a bounded address space.
+constexpr std::size_t child_threads_max = 2;
+
+std::size_t cores() { return std::max(1U, std::thread::hardware_concurrency()); }
+
 /// Calls `work(i)` for every i below `count` until one says false, on as many threads as there are cores. They take the
 /// numbers in order, so that everything before the first failure was done. Memory follows the cores, not the count.
 void side_by_side(std::size_t count, const std::function<bool(std::size_t)>& work) {
@@ -107,7 +112,7 @@ void side_by_side(std::size_t count, const std::function<bool(std::size_t)>& wor
     for (std::size_t i = next++; i < count && !failed; i = next++)
       if (!work(i)) failed = true;
   };
-  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  const std::size_t threads = std::min(count, cores());
   std::vector<std::future<void>> helpers;
   for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, take));
   take();
@@ -125,6 +130,12 @@ Result<report::Report> together(std::span<MeasuredFile> files, const metrics::Me
     }
   }
   return report::report_of_ranks(std::move(ranks));
+}
+
+/// Files that are read side by side share the cores.
+ReadingOptions shared_by(std::size_t files, ReadingOptions options) {
+  if (options.limits.threads == 0 && files > 1) options.limits.threads = std::max<std::size_t>(1, cores() / files);
+  return options;
 }
 
 /// A file as far as it can be measured alone; nothing where a folder holds something that is no trace.
@@ -191,6 +202,11 @@ void add_reading_options(CLI::App& app, ReadingOptions& options) {
       ->type_name("RATIO")
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str();
+  app.add_option("--threads", options.limits.threads,
+                 "threads that read one trace; the result is the same (default: as many as there are cores, up to 8)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64))
+      ->envname("TRACEWEIR_THREADS");
   app.add_option("--nsys", options.nsys,
                  "the nsys that exports binary reports (.nsys-rep, .qdrep); off: none (default: that of PATH)")
       ->type_name("PATH")
@@ -205,9 +221,10 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
                                      Hashing hashing) {
   TRACEWEIR_TRY(found, files_of(files));
   TRACEWEIR_TRY(measure, measure_options(options));
+  const ReadingOptions each = shared_by(found.size(), options);
   std::vector<Result<std::optional<MeasuredFile>>> read(found.size());
   side_by_side(found.size(), [&](std::size_t i) {
-    read[i] = measured_file(found[i], options, measure, hashing);
+    read[i] = measured_file(found[i], each, measure, hashing);
     return read[i].has_value();
   });
   std::vector<MeasuredFile> measured;
@@ -230,9 +247,11 @@ Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions&
   // From here on the files may say what they want.
 
   TRACEWEIR_TRY(measure, measure_options(options));
+  ingest::ReadLimits limits = options.limits;
+  if (limits.threads == 0) limits.threads = std::min(cores(), child_threads_max);
   std::vector<MeasuredFile> measured;
   for (std::size_t i = 0; i < files; ++i) {
-    auto read = read_descriptors(static_cast<int>(i), std::move(scratches[i]), options.limits);
+    auto read = read_descriptors(static_cast<int>(i), std::move(scratches[i]), limits);
     if (!read) return tl::unexpected(about(sandbox::input_name(static_cast<int>(i)), files, std::move(read).error()));
     TRACEWEIR_TRY_VOID(measure_rows(*read, measure));
     measured.push_back(*std::move(read));

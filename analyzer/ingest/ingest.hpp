@@ -2,6 +2,7 @@
 // Not for: measuring. After this nobody asks which format it was.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -18,6 +19,7 @@ class TraceInput;
 struct ReadLimits {
   std::uint64_t inflated_bytes_max = std::uint64_t{16} << 30;  ///< bytes after decompression, counted over all members
   double inflate_ratio_max = 200;                              ///< inflated : compressed, checked past the first MiB
+  std::size_t threads = 0;                                     ///< that parse one trace; 0: as many as there are cores
 };
 
 /// Reads any trace that we know, told by its content alone.

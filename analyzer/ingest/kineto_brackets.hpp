@@ -9,63 +9,23 @@
 #include <cstdint>
 #include <string_view>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "analyzer/ingest/kineto_masks.hpp"
 
 namespace traceweir::ingest {
 
-/// One bit per byte of a block of 64.
-struct BlockMasks {
-  std::uint64_t quotes = 0;
-  std::uint64_t backslashes = 0;
-  std::uint64_t opening = 0;  ///< `{` and `[`
-  std::uint64_t closing = 0;  ///< `}` and `]`
-};
-inline constexpr std::size_t block_bytes = 64;
 /// Each bit is the parity of the bits of `bits` up to and including it.
 constexpr std::uint64_t prefix_parity(std::uint64_t bits) {
   for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-#ifdef __SSE2__
-
-inline BlockMasks masks_of(const char* block) {
-  BlockMasks out;
-  // `{` and `[`, `}` and `]` differ in one bit only; no other byte folds onto them.
-  const __m128i fold = _mm_set1_epi8(0x20);
-  for (unsigned part = 0; part < 4; ++part) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16U * part));
-    const __m128i folded = _mm_or_si128(bytes, fold);
-    const auto mask = [part](__m128i a, char b) {
-      const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8(b))));
-      return std::uint64_t{bits} << (16U * part);
-    };
-    out.quotes |= mask(bytes, '"');
-    out.backslashes |= mask(bytes, '\\');
-    out.opening |= mask(folded, '{');
-    out.closing |= mask(folded, '}');
-  }
-  return out;
+/// How many bits are set. Without an instruction for it, which not every processor has, a library would be called.
+constexpr int count_of(std::uint64_t bits) {
+  bits -= bits >> 1U & 0x5555'5555'5555'5555U;
+  bits = (bits & 0x3333'3333'3333'3333U) + (bits >> 2U & 0x3333'3333'3333'3333U);
+  bits = (bits + (bits >> 4U)) & 0x0F0F'0F0F'0F0F'0F0FU;
+  return static_cast<int>(bits * 0x0101'0101'0101'0101U >> 56U);
 }
-
-#else
-
-inline BlockMasks masks_of(const char* block) {
-  BlockMasks out;
-  for (unsigned i = 0; i < block_bytes; ++i) {
-    const std::uint64_t bit = std::uint64_t{1} << i;
-    const char c = block[i];
-    if (c == '"') out.quotes |= bit;
-    if (c == '\\') out.backslashes |= bit;
-    if (c == '{' || c == '[') out.opening |= bit;
-    if (c == '}' || c == ']') out.closing |= bit;
-  }
-  return out;
-}
-
-#endif
 
 /// Finds brackets outside strings in a text that comes in pieces.
 class BracketScanner {
@@ -74,23 +34,39 @@ class BracketScanner {
   /// returns false (after that the scanner is spent).
   template <typename Visit>
   void scan(std::string_view text, Visit&& visit) {
+    scan(text, visit, [](int, int) { return false; });
+  }
+
+  /// The same; `pass(opening, closing)` is asked first about each block of 64 bytes with brackets and may take all of
+  /// them at once, by their numbers.
+  template <typename Visit, typename Pass>
+  void scan(std::string_view text, Visit&& visit, Pass&& pass) {
+    std::array<BlockMasks, blocks_at_once> masks;
     std::size_t at = 0;
-    for (; at + block_bytes <= text.size(); at += block_bytes)
-      if (!scan_block(text.data() + at, block_bytes, at, visit)) return;
+    while (at + block_bytes <= text.size()) {
+      const std::size_t blocks = std::min(blocks_at_once, (text.size() - at) / block_bytes);
+      make_masks(text.data() + at, blocks, masks.data());
+      for (std::size_t i = 0; i < blocks; ++i, at += block_bytes)
+        if (!scan_block(masks[i], block_bytes, at, visit, pass)) return;
+    }
     if (at == text.size()) return;
     std::array<char, block_bytes> rest;
     rest.fill(' ');
     std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), rest.begin());
-    scan_block(rest.data(), text.size() - at, at, visit);
+    make_masks(rest.data(), 1, masks.data());
+    scan_block(masks.front(), text.size() - at, at, visit, pass);
   }
 
  private:
-  template <typename Visit>
-  bool scan_block(const char* block, std::size_t size, std::size_t at, Visit& visit) {
-    const BlockMasks masks = masks_of(block);
+  static constexpr std::size_t blocks_at_once = 16;
+
+  template <typename Visit, typename Pass>
+  bool scan_block(const BlockMasks& masks, std::size_t size, std::size_t at, Visit& visit, Pass& pass) {
     const std::uint64_t strings = in_strings(masks, size);
     const std::uint64_t opening = masks.opening & ~strings;
-    std::uint64_t brackets = opening | (masks.closing & ~strings);
+    const std::uint64_t closing = masks.closing & ~strings;
+    std::uint64_t brackets = opening | closing;
+    if (brackets == 0 || pass(count_of(opening), count_of(closing))) return true;
     while (brackets != 0) {
       const auto bit = static_cast<std::size_t>(std::countr_zero(brackets));
       brackets &= brackets - 1;

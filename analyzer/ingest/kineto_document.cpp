@@ -144,13 +144,20 @@ class Walk {
     for (std::size_t seen = 0;;) {
       Elements found;
       const std::string_view text = window_.text().substr(seen);
-      scanner.scan(text, [&](std::size_t at, bool opens) {
+      const auto visit = [&](std::size_t at, bool opens) {
         depth += opens ? 1 : -1;
         if (depth == 0 && !opens) found.end = seen + at + 1;
         if (depth < 0) found.closed_at = seen + at;
         if (depth > json_depth_max) found.too_deep_at = seen + at;
         return depth >= 0 && depth <= json_depth_max;
-      });
+      };
+      // Whatever their order, these brackets end no element and go not too deep.
+      const auto pass = [&](int opening, int closing) {
+        const bool inside = depth > closing && depth + opening <= json_depth_max;
+        if (inside) depth += opening - closing;
+        return inside;
+      };
+      scanner.scan(text, visit, pass);
       seen += text.size();
       if (found.too_deep_at) return too_deep(window_.position() + *found.too_deep_at);
       TRACEWEIR_TRY_VOID(hand_out(found));
@@ -180,7 +187,10 @@ class Walk {
       if (begun_ && !comma) ++shape_.missing_commas;
       if (begun_ && comma) ++begin;
       begun_ = true;
-      TRACEWEIR_TRY_VOID(sink_.batch(window_.unread().subspan(begin, last + 1 - begin), window_.position() + begin));
+      TextBatch batch = window_.take(begin, last + 1);
+      end -= last + 1;
+      TRACEWEIR_TRY(memory, sink_.batch(std::move(batch)));
+      window_.use_again(std::move(memory));
     }
     window_.consume(end);
     return {};

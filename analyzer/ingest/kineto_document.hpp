@@ -25,10 +25,10 @@ class DocumentSink {
   /// The value of a wanted key. Shape: one JSON value; one byte before and TextWindow::padding_bytes behind are ours.
   virtual void member(std::string_view key, std::span<char> value, std::uint64_t position) = 0;
 
-  /// Whole elements of the array of events with commas between. Shape: as for member(); the byte before and the byte
-  /// behind may be overwritten during the call.
-  /// Errors: not_a_trace (the elements are no events).
-  virtual Result<void> batch(std::span<char> elements, std::uint64_t position) = 0;
+  /// Whole elements of the array of events with commas between. Gives back the memory of this batch or of an earlier
+  /// one, if any is free.
+  /// Errors: not_a_trace (the elements are no events; those of an earlier batch may be the reason).
+  virtual Result<TextMemory> batch(TextBatch elements) = 0;
 };
 
 /// What a document turned out to be.

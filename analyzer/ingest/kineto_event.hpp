@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,7 +56,7 @@ struct EventArgs {
   std::string_view sequence;
 };
 
-/// One row that may be needed. Shape: tokens as in EventArgs; valid during the call that hands the event over.
+/// One row that may be needed. Shape: tokens as in EventArgs; valid as EventParser::parse says.
 struct Event {
   Category category = Category::unneeded;
   bool odd = false;  ///< a value that no metric needs is no JSON (NaN, Infinity)
@@ -68,6 +69,14 @@ struct Event {
   std::string_view pid;
   std::string_view tid;
   EventArgs args;
+
+  /// Makes it an event at `at` of which nothing is known but what is in `args`.
+  void begin_at(std::uint64_t at) {
+    category = Category::unneeded;
+    odd = false;
+    position = at;
+    phase = cat = name = ts = dur = pid = tid = {};
+  }
 };
 
 /// Takes events in the order of the file.
@@ -80,14 +89,19 @@ class EventSink {
   virtual void invalid(std::uint64_t position, std::string_view why, Repair repair) = 0;
 };
 
-/// Counts over all batches: whether this is a trace at all.
+/// Counts of events: whether this is a trace at all.
 struct EventCounts {
   std::int64_t objects = 0;
   std::int64_t others = 0;       ///< elements that are no objects
   std::int64_t phases = 0;       ///< objects with a `ph`
   std::int64_t of_kineto = 0;    ///< whether there was one of is_kineto_category
   std::int64_t passed_over = 0;  ///< events with a `cat` that no metric needs
+
+  void add(const EventCounts& more);
 };
+
+/// Texts of a parser's own, which tokens of mended events refer to. Shape: they stay where they are when it is moved.
+using EventTexts = std::deque<std::string>;
 
 /// Reads batches of events. Rows of no interest are left as soon as `ph` or `cat` says so.
 /// Thread: one at a time.
@@ -98,10 +112,14 @@ class EventParser {
   EventParser(EventParser&&) = delete;
   EventParser& operator=(EventParser&&) = delete;
 
-  /// Reads `elements`, which begin at `position` of the file. Shape: as DocumentSink::batch() says.
+  /// Reads `elements`, which begin at `position` of the file. Shape: as in TextBatch; the byte before and the byte
+  /// behind may be overwritten during the call. Tokens are valid as long as the elements and take_texts().
   void parse(std::span<char> elements, std::uint64_t position, EventSink& sink);
 
-  [[nodiscard]] const EventCounts& counts() const;
+  /// What tokens of the last batch refer to besides its own text.
+  EventTexts take_texts();
+  /// The counts of the last batch.
+  EventCounts take_counts();
 
  private:
   struct State;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "analyzer/ingest/kineto_batches.hpp"
 #include "analyzer/ingest/kineto_document.hpp"
 #include "analyzer/ingest/kineto_event.hpp"
 #include "analyzer/ingest/kineto_header.hpp"
@@ -14,25 +17,46 @@
 namespace traceweir::ingest {
 namespace {
 
-/// The reader of one document: batches go to the parser, keys to the header, events to the rows.
-class Reading final : public DocumentSink {
+/// Beyond so many, threads wait for the one that reads.
+constexpr std::size_t threads_max = 8;
+
+std::size_t threads_of(const ReadLimits& limits) {
+  if (limits.threads > 0) return limits.threads;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, threads_max);
+}
+
+/// The reader of one document: batches go to the parsers, keys to the header, events to the rows.
+class Reading final : public DocumentSink, public BatchSink {
  public:
+  explicit Reading(std::size_t threads) : line_(threads, *this) {}
+
   [[nodiscard]] bool wants(std::string_view key) const override { return KinetoHeader::wants(key); }
 
   void member(std::string_view key, std::span<char> value, std::uint64_t position) override {
     if (header_.take(key, {value.data(), value.size()})) return;
+    // What stood before comes first. An error of it is told by the next call.
+    if (!line_.drain()) return;
     rows_.invalid(position, fmt::format("the value of \"{}\" cannot be read", key), EventSink::Repair::dropped);
   }
 
-  Result<void> batch(std::span<char> elements, std::uint64_t position) override {
-    parser_.parse(elements, position, rows_);
-    const EventCounts& counts = parser_.counts();
-    if (counts.objects == 0 && counts.others > 0)
+  Result<TextMemory> batch(TextBatch elements) override { return line_.put(std::move(elements)); }
+
+  void event(const Event& event) override { rows_.event(event); }
+  void invalid(std::uint64_t position, std::string_view why, Repair repair) override {
+    rows_.invalid(position, why, repair);
+  }
+
+  Result<void> batch_ends(const EventCounts& counts, std::uint64_t position) override {
+    counts_.add(counts);
+    if (counts_.objects == 0 && counts_.others > 0)
       return fail(ErrorCode::not_a_trace, fmt::format("the JSON array at byte {} holds no events but other values; a "
                                                       "trace of the PyTorch profiler is an array of objects",
                                                       position));
     return {};
   }
+
+  /// Errors: not_a_trace.
+  Result<void> drain() { return line_.drain(); }
 
   /// Errors: not_a_trace, malformed_trace.
   Result<timeline::Timeline> finish(const DocumentShape& shape) && {
@@ -47,7 +71,7 @@ class Reading final : public DocumentSink {
 
  private:
   Result<void> check(const DocumentShape& shape) const {
-    const EventCounts& counts = parser_.counts();
+    const EventCounts& counts = counts_;
     if (shape.cut && counts.objects == 0)
       return fail(ErrorCode::malformed_trace, fmt::format("{}, before the first whole event", *shape.cut));
     if (!shape.bare_array && !shape.has_events)
@@ -71,7 +95,7 @@ class Reading final : public DocumentSink {
 
   /// A file without one event that can be read says nothing, not even that no GPU was used.
   [[nodiscard]] Result<void> check_readable() const {
-    const EventCounts& counts = parser_.counts();
+    const EventCounts& counts = counts_;
     if (rows_.has_readable() || counts.passed_over > 0) return {};
     return fail(
         counts.of_kineto > 0 ? ErrorCode::malformed_trace : ErrorCode::not_a_trace,
@@ -80,20 +104,24 @@ class Reading final : public DocumentSink {
 
   KinetoHeader header_;
   KinetoRows rows_;
-  EventParser parser_;
+  EventCounts counts_;
+  BatchLine line_;  ///< the last one: it ends before what it fills
 };
 
 }  // namespace
 
-Result<timeline::Timeline> read_kineto(ByteSource& source) {
+Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads) {
   TextWindow window(source);
-  Reading reading;
-  TRACEWEIR_TRY(shape, walk_document(window, reading));
-  return std::move(reading).finish(shape);
+  Reading reading(threads);
+  const auto shape = walk_document(window, reading);
+  // What is wrong with the events stands before whatever ended the walk.
+  TRACEWEIR_TRY_VOID(reading.drain());
+  if (!shape) return tl::unexpected(shape.error());
+  return std::move(reading).finish(*shape);
 }
 
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input) {
-  TRACEWEIR_TRY(rank, read_kineto(input.bytes()));
+  TRACEWEIR_TRY(rank, read_kineto(input.bytes(), threads_of(input.limits())));
   std::vector<timeline::Timeline> ranks;
   ranks.push_back(std::move(rank));
   return ranks;

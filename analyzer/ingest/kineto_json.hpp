@@ -2,6 +2,7 @@
 // rows reads as a rank without work.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
@@ -20,11 +21,12 @@ namespace traceweir::ingest {
 ///         later is read as far as it goes and marked `truncated`.
 /// Source: libkineto output_json, schemaVersion 1, and its forms since 2021; spec of formats, section 4;
 ///         docs/formats/kineto.md.
-/// Cost:   one pass; memory: two batches of 256 KiB, or the largest event, and the rows that are kept.
+/// Cost:   one pass; memory: four batches of 256 KiB for each thread, or the largest event, and the rows that are kept.
 /// Thread: reentrant.
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input);
 
-/// The same from bytes that come from anywhere. Errors: as above.
-Result<timeline::Timeline> read_kineto(ByteSource& source);
+/// The same from bytes that come from anywhere, on so many threads; their number changes nothing but the time.
+/// Errors: as above.
+Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads = 1);
 
 }  // namespace traceweir::ingest

@@ -1,6 +1,8 @@
 #include "analyzer/ingest/kineto_number.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace traceweir::ingest {
 namespace {
@@ -59,19 +61,19 @@ std::optional<Decimal> decimal_of(std::string_view text) {
   return out;
 }
 
-/// Nearly all numbers: no sign, no exponent, at most 18 digits after the shift and none that it cuts off. Nothing: any
-/// other, which takes the long way.
+/// Nearly all numbers: no sign, no exponent, at most 19 digits after the shift and none that it cuts off (microseconds
+/// since 1970 with a fraction have 19). Nothing: any other, which takes the long way.
 std::optional<ExactNumber> plain_number(std::string_view text, int shift) {
-  constexpr int digits_max = 18;
-  if (text.empty() || text.size() > digits_max || !is_digit(text.back())) return std::nullopt;
-  std::int64_t value = 0;
+  constexpr int digits_max = 19;
+  if (text.empty() || text.size() > digits_max + 1 || !is_digit(text.back())) return std::nullopt;
+  std::uint64_t value = 0;
   std::size_t point = text.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '.' && point == text.size() && i > 0)
+    if (is_digit(c))
+      value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    else if (c == '.' && point == text.size() && i > 0)
       point = i;
-    else if (is_digit(c))
-      value = value * 10 + (c - '0');
     else
       return std::nullopt;
   }
@@ -79,7 +81,8 @@ std::optional<ExactNumber> plain_number(std::string_view text, int shift) {
   const int behind = std::max(0, static_cast<int>(text.size()) - whole - 1);
   if (behind > shift || whole + shift > digits_max) return std::nullopt;
   for (int i = behind; i < shift; ++i) value *= 10;
-  return ExactNumber{value, false};
+  if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return std::nullopt;
+  return ExactNumber{static_cast<std::int64_t>(value), false};
 }
 
 }  // namespace

@@ -49,10 +49,17 @@ constexpr Key<EventArgs> args_keys[] = {
     {"Seq", &EventArgs::sequence},
 };
 
+/// Of equal sizes, and short: a call would cost more than the comparison.
+bool same(std::string_view a, std::string_view b) {
+  std::size_t at = 1;
+  while (at < a.size() && a[at] == b[at]) ++at;
+  return at >= a.size();
+}
+
 template <typename Into, std::size_t n>
 std::string_view Into::*find(const Key<Into> (&keys)[n], std::string_view key) {
   for (const Key<Into>& row : keys)
-    if (row.key.size() == key.size() && row.key.front() == key.front() && row.key == key) return row.token;
+    if (row.key.size() == key.size() && row.key.front() == key.front() && same(row.key, key)) return row.token;
   return nullptr;
 }
 
@@ -91,7 +98,10 @@ bool is_needed_cpu_op(std::string_view name_token) {
 
 /// Whether what is known of an event so far says that nobody needs it.
 bool is_unneeded(const Event& event) {
-  if (!event.phase.empty() && event.phase != "\"X\"") return true;
+  constexpr std::string_view complete = "\"X\"";
+  const bool is_complete =
+      event.phase.size() == complete.size() && event.phase[0] == '"' && same(complete, event.phase);
+  if (!event.phase.empty() && !is_complete) return true;
   if (event.cat.empty()) return false;
   if (event.category == Category::unneeded) return true;
   return event.category == Category::cpu_op && !event.name.empty() && !is_needed_cpu_op(event.name);
@@ -127,8 +137,9 @@ simdjson::error_code read_args(ondemand::object args, Event& out) {
   return simdjson::SUCCESS;
 }
 
-/// Reads an event until nobody needs it, else to its end. `out.category` says which.
-simdjson::error_code read_event(ondemand::object object, Event& out) {
+/// Reads an event until nobody needs it, else to its end. `out.category` says which; `reads_args`: out.args may be
+/// filled.
+simdjson::error_code read_event(ondemand::object object, Event& out, bool& reads_args) {
   for (auto entry : object) {
     ondemand::field field;
     if (const auto error = std::move(entry).get(field)) return error;
@@ -136,6 +147,7 @@ simdjson::error_code read_event(ondemand::object object, Event& out) {
     if (key == "args") {
       ondemand::object args;
       if (field.value().get_object().get(args) != simdjson::SUCCESS) continue;  // null, or nothing that we can use
+      reads_args = true;
       if (const auto error = read_args(args, out)) return error;
       continue;
     }
@@ -167,14 +179,23 @@ struct EventParser::State {
   void check_gap(std::string_view gap, std::uint64_t position, EventSink& sink);
 
   ondemand::parser parser;
-  std::string scratch;
+  EventTexts texts;                                ///< of mended events
   simdjson::error_code error = simdjson::SUCCESS;  ///< why the last batch stopped
   EventCounts counts;
 };
 
 EventParser::EventParser() : state_(std::make_unique<State>()) {}
 EventParser::~EventParser() = default;
-const EventCounts& EventParser::counts() const { return state_->counts; }
+EventTexts EventParser::take_texts() { return std::exchange(state_->texts, {}); }
+EventCounts EventParser::take_counts() { return std::exchange(state_->counts, {}); }
+
+void EventCounts::add(const EventCounts& more) {
+  objects += more.objects;
+  others += more.others;
+  phases += more.phases;
+  of_kineto += more.of_kineto;
+  passed_over += more.passed_over;
+}
 
 void EventParser::parse(std::span<char> elements, std::uint64_t position, EventSink& sink) {
   if (elements.empty()) return;
@@ -205,6 +226,8 @@ EventParser::State::Stop EventParser::State::parse_array(std::span<char> element
   if (!error) error = document.get_array().get(array);
   if (error) return {0, false};
   Stop stop{0, false};
+  Event event;
+  bool reads_args = false;
   for (auto element : array) {
     ondemand::value value;
     error = std::move(element).get(value);
@@ -217,11 +240,12 @@ EventParser::State::Stop EventParser::State::parse_array(std::span<char> element
       continue;
     }
     if (token.front() != '{') return stop;  // text between events, however much, counts once: the patient way does
-    Event event;
-    event.position = position + stop.at;
+    // Most events end before their args: clearing all of them would cost as much as reading.
+    if (std::exchange(reads_args, false)) event.args = {};
+    event.begin_at(position + stop.at);
     ondemand::object object;
     error = value.get_object().get(object);
-    if (!error) error = read_event(object, event);
+    if (!error) error = read_event(object, event, reads_args);
     if (error) return stop;
     hand_over(event, sink);
     stop.read = true;
@@ -268,7 +292,7 @@ void EventParser::State::check_gap(std::string_view gap, std::uint64_t position,
 void EventParser::State::parse_alone(std::span<char> element, std::uint64_t position, EventSink& sink) {
   if (parse_batch(element, position, sink).read) return;
   const simdjson::error_code strict = error;
-  scratch = "[" + repaired({element.data(), element.size()});
+  std::string& scratch = texts.emplace_back("[" + repaired({element.data(), element.size()}));
   const std::size_t size = scratch.size() - 1;
   scratch.resize(1 + size + TextWindow::padding_bytes);
   const bool used = parse_batch({scratch.data() + 1, size}, position, sink).read;

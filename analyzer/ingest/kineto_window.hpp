@@ -14,6 +14,20 @@
 
 namespace traceweir::ingest {
 
+/// Bytes to read text into.
+struct TextMemory {
+  std::unique_ptr<char[]> bytes;
+  std::size_t capacity = 0;  ///< without padding
+};
+
+/// A piece of the text that has left the window, with its memory. Shape: one writable byte in front of `text` and
+/// TextWindow::padding_bytes behind are its own.
+struct TextBatch {
+  TextMemory memory;
+  std::span<char> text;
+  std::uint64_t position = 0;  ///< in the inflated file
+};
+
 /// The unread front of a ByteSource.
 /// Thread: one at a time.
 class TextWindow {
@@ -29,6 +43,13 @@ class TextWindow {
   static constexpr std::size_t padding_bytes = 128;
 
   void consume(std::size_t bytes);
+
+  /// Takes the bytes from `begin` to `end` of the unread text out, and consumes all up to `end`.
+  /// Cost: what stands behind is copied.
+  TextBatch take(std::size_t begin, std::size_t end);
+
+  /// Gives memory of a batch back, to be used for one to come: fresh pages cost as much as reading into them.
+  void use_again(TextMemory memory);
 
   /// Reads more behind the unread text. false: the source has ended, or is damaged from here on (`damage`).
   /// Errors: malformed_trace (the unread text would grow beyond `window_bytes_max`: one value of that size),
@@ -46,10 +67,11 @@ class TextWindow {
 
  private:
   Result<void> make_room();
+  TextMemory memory_of(std::size_t bytes);
 
   ByteSource& source_;
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;  ///< without padding
+  TextMemory buffer_;
+  TextMemory spare_;
   std::size_t begin_ = 1;
   std::size_t end_ = 1;
   std::uint64_t position_ = 0;
