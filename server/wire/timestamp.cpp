@@ -8,8 +8,8 @@ namespace traceweir::wire {
 namespace {
 
 // Of the years that four digits can say. An offset can lead out of them.
-constexpr Timestamp first = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
-constexpr Timestamp last = std::chrono::sys_days{std::chrono::year{10'000} / 1 / 1} - std::chrono::microseconds{1};
+constexpr Timestamp first_time = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
+constexpr Timestamp last_time = std::chrono::sys_days{std::chrono::year{10'000} / 1 / 1} - std::chrono::microseconds{1};
 
 /// Reads exactly `digits` digits from the front of `text` and takes them off.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
@@ -122,7 +122,7 @@ std::optional<Timestamp> from_rfc3339(std::string_view text) {
   const auto offset = take_offset(text);
   if (!offset || !text.empty()) return std::nullopt;
   const Timestamp time = Timestamp{*date} + *clock + *fraction - *offset;
-  return time < first || time > last ? std::nullopt : std::optional(time);
+  return time < first_time || time > last_time ? std::nullopt : std::optional(time);
 }
 
 }  // namespace traceweir::wire
