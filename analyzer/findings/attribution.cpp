@@ -1,6 +1,7 @@
 #include "analyzer/findings/attribution.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -119,15 +120,22 @@ Interval cut(Interval span, Interval window) {
   return {std::max(span.begin, window.begin), std::min(span.end, window.end)};
 }
 
-/// Every instant of the window at which the device worked, with the work that owns it.
-std::vector<Piece> owned_pieces(const Timeline& timeline, const std::vector<std::uint32_t>& indices, Interval window) {
-  std::vector<Claim> claims;
-  for (const std::uint32_t i : indices) {
-    const Interval part = cut(timeline.work[i].span(), window);
-    // The timeline's order is (begin, stream, row): the owner rule inside a class.
-    if (!part.empty()) claims.push_back({part, (class_rank(timeline.work[i].kind) << 32U) | i, i});
-  }
-  return owners_of(claims);
+/// Calls `visit(Piece)` for every instant of the window at which the device worked, with the work that owns it.
+template <typename Visit>
+void for_each_owned(const Timeline& timeline, const std::vector<std::uint32_t>& indices, Interval window, Visit visit) {
+  auto at = indices.begin();
+  const auto next = [&]() -> std::optional<Claim> {
+    for (; at != indices.end(); ++at) {
+      const Work& work = timeline.work[*at];
+      const Interval part = cut(work.span(), window);
+      if (part.empty()) continue;
+      // The timeline's order is (begin, stream, row): the owner rule inside a class.
+      const std::uint32_t i = *at++;
+      return Claim{part, (class_rank(work.kind) << 32U) | i, i};
+    }
+    return std::nullopt;
+  };
+  sweep_owners(next, visit);
 }
 
 /// Of the works that begin where the one at `first` does, the one launched first; of those without a known launch the
@@ -192,11 +200,11 @@ class Attributor {
   void add(const DeviceView& device, const std::vector<std::uint32_t>& indices) {
     const Interval window = view_.window->span;
     ClassTotals totals;
-    for (const Piece& piece : owned_pieces(timeline_, indices, window)) {
+    for_each_owned(timeline_, indices, window, [&](const Piece& piece) {
       const Work& work = timeline_.work[piece.owner];
       totals[term_kind_of(work.kind)] += piece.span.length();
       owned_.try_emplace(key_of(work), Owned{piece.owner}).first->second.sum += piece.span.length().count();
-    }
+    });
     for_each_gap(timeline_, indices, window, [&](const Gap& gap) {
       totals[TermKind::idle] += gap.counted.length();
       ledger_.add(gap);

@@ -1,7 +1,9 @@
 #include "analyzer/findings/host_activity.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "analyzer/core/assert.hpp"
 #include "analyzer/findings/owner_sweep.hpp"
@@ -18,48 +20,42 @@ std::span<const Range> ranges_of(const timeline::Timeline& timeline, timeline::T
   return {first, last};
 }
 
-/// The three kinds of stretches of one thread, each sorted and disjoint.
-struct Layers {
-  std::span<const Interval> loading;
-  std::span<const Interval> blocking;
-  std::span<const Piece> phases;
-};
-
-std::vector<Nanos> borders_of(const Layers& layers) {
-  std::vector<Nanos> borders;
-  const auto add = [&](Interval span) {
-    borders.push_back(span.begin);
-    borders.push_back(span.end);
-  };
-  for (const Interval& span : layers.loading) add(span);
-  for (const Interval& span : layers.blocking) add(span);
-  for (const Piece& piece : layers.phases) add(piece.span);
-  std::sort(borders.begin(), borders.end());
-  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
-  return borders;
-}
-
 /// Drops the spans at the front that end at or before `t`; tells whether the first one left contains it.
 bool reaches(std::span<const Interval>& spans, Nanos t) {
   while (!spans.empty() && spans.front().end <= t) spans = spans.subspan(1);
   return !spans.empty() && spans.front().contains(t);
 }
 
-std::uint32_t phase_at(std::span<const Piece>& pieces, Nanos t) {
-  while (!pieces.empty() && pieces.front().span.end <= t) pieces = pieces.subspan(1);
-  return !pieces.empty() && pieces.front().span.contains(t) ? pieces.front().owner : no_phase;
-}
-
-std::vector<HostPiece> laid_over(Layers layers) {
-  std::vector<HostPiece> pieces;
-  const std::vector<Nanos> borders = borders_of(layers);
-  for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
-    const Nanos t = borders[i];
-    const HostState state{reaches(layers.loading, t), reaches(layers.blocking, t), phase_at(layers.phases, t)};
-    if (state != HostState{}) pieces.push_back({{t, borders[i + 1]}, state});
+/// Lays stretches in one phase each, which come in order, over what else the thread was in.
+class Layers {
+ public:
+  Layers(std::span<const Interval> loading, std::span<const Interval> blocking, std::size_t pieces)
+      : loading_(loading), blocking_(blocking) {
+    pieces_.reserve(pieces);
   }
-  return pieces;
-}
+
+  void add(Interval stretch, std::uint32_t phase) {
+    for (Nanos t = stretch.begin; t < stretch.end;) {
+      const HostState state{reaches(loading_, t), reaches(blocking_, t), phase};
+      const Nanos next = std::min({stretch.end, border_after(loading_, t), border_after(blocking_, t)});
+      if (state != HostState{}) pieces_.push_back({{t, next}, state});
+      t = next;
+    }
+  }
+
+  std::vector<HostPiece> take() && { return std::move(pieces_); }
+
+ private:
+  /// Shape: none of the spans ends at or before `t`.
+  static Nanos border_after(std::span<const Interval> spans, Nanos t) {
+    if (spans.empty()) return Nanos::max();
+    return spans.front().begin > t ? spans.front().begin : spans.front().end;
+  }
+
+  std::span<const Interval> loading_;
+  std::span<const Interval> blocking_;
+  std::vector<HostPiece> pieces_;
+};
 
 }  // namespace
 
@@ -77,21 +73,35 @@ const std::vector<HostPiece>& HostActivity::pieces(timeline::ThreadIndex thread)
 }
 
 std::vector<HostPiece> HostActivity::pieces_of(timeline::ThreadIndex thread) {
-  std::vector<Interval> loading;
-  std::vector<Claim> phases;
   const auto ranges = ranges_of(timeline_, thread);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const Range& range = ranges[i];
+  std::vector<Interval> loading;
+  for (const Range& range : ranges)
     if (phases_.is_data_loading(range)) loading.push_back(range.span());
-    // Ranges come by begin, longest first: the later one is the inner one, and wins.
-    const std::uint64_t rank = ranges.size() - i;
-    if (const auto phase = phases_.phase_of(range); phase != no_phase) phases.push_back({range.span(), rank, phase});
-  }
   using timeline::IntervalSet;
   const IntervalSet loads = IntervalSet::union_of(std::move(loading));
   const IntervalSet blocks = IntervalSet::union_of(std::move(blocking_[static_cast<std::size_t>(thread)]));
-  const std::vector<Piece> innermost = owners_of(phases);
-  return laid_over({loads.parts(), blocks.parts(), innermost});
+
+  // A trace has as many ranges as it likes, so that they are looked at as they come.
+  auto at = ranges.begin();
+  const auto next = [&]() -> std::optional<Claim> {
+    for (; at != ranges.end(); ++at) {
+      const auto phase = phases_.phase_of(*at);
+      if (phase == no_phase) continue;
+      // Ranges come by begin, longest first: the later one is the inner one, and wins.
+      const auto rank = static_cast<std::uint64_t>(ranges.end() - at);
+      return Claim{(at++)->span(), rank, phase};
+    }
+    return std::nullopt;
+  };
+  Layers layers(loads.parts(), blocks.parts(), ranges.size());
+  Nanos reach = Nanos::min();
+  sweep_owners(next, [&](const Piece& piece) {
+    layers.add({reach, piece.span.begin}, no_phase);
+    layers.add(piece.span, piece.owner);
+    reach = piece.span.end;
+  });
+  layers.add({reach, Nanos::max()}, no_phase);
+  return std::move(layers).take();
 }
 
 }  // namespace traceweir::findings

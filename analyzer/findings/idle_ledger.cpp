@@ -34,13 +34,16 @@ void IdleLedger::add(const Gap& gap) {
 
 void IdleLedger::book(IdleCause cause, std::uint32_t phase, Interval part) {
   if (part.empty()) return;
-  sums_[{cause, phase}] += part.length().count();
-  causes_[cause] += part.length();
+  // Gaps of one cause and phase come one after the other.
+  if (last_ == nullptr || last_->first != std::pair(cause, phase)) last_ = &*sums_.try_emplace({cause, phase}, 0).first;
+  last_->second += part.length().count();
+  causes_[static_cast<std::size_t>(cause)] += part.length();
 }
 
 std::map<IdleCause, Nanos> IdleLedger::take_causes() {
-  std::map<IdleCause, Nanos> causes = std::exchange(causes_, {});
-  for (const IdleCause cause : all_causes) causes.try_emplace(cause, Nanos{0});
+  std::map<IdleCause, Nanos> causes;
+  for (const IdleCause cause : all_causes)
+    causes.emplace(cause, std::exchange(causes_[static_cast<std::size_t>(cause)], Nanos{0}));
   return causes;
 }
 

@@ -2,6 +2,7 @@
 // Not for: what it did when it was not (attribution).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -38,8 +39,10 @@ class IdleLedger {
 
   const timeline::Timeline& timeline_;
   HostActivity host_;
-  std::map<std::pair<IdleCause, std::uint32_t>, Wide> sums_;
-  std::map<IdleCause, Nanos> causes_;
+  using Sums = std::map<std::pair<IdleCause, std::uint32_t>, Wide>;
+  Sums sums_;
+  Sums::value_type* last_ = nullptr;  ///< what was booked last
+  std::array<Nanos, 5> causes_{};     ///< by IdleCause
 };
 
 }  // namespace traceweir::findings

@@ -17,38 +17,76 @@ constexpr std::array<std::string_view, 6> loading_words = {"data", "load", "fetc
 constexpr std::array<std::string_view, 7> not_loading = {"dataparallel", "data_parallel", "data parallel", "workload",
                                                          "overload",     "payload",       "upload"};
 
-constexpr std::uint32_t unseen = no_phase - 1;
+/// The first letters of loading_words, in lower and upper case.
+constexpr std::array<bool, 256> begins_loading_word = [] {
+  std::array<bool, 256> out{};
+  for (const std::string_view word : loading_words) {
+    out[static_cast<unsigned char>(word.front())] = true;
+    out[static_cast<unsigned char>(word.front() - 'a' + 'A')] = true;
+  }
+  return out;
+}();
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool holds_loading_word(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!begins_loading_word[static_cast<unsigned char>(text[at])]) continue;
+    for (const std::string_view word : loading_words) {
+      std::size_t same = 0;
+      while (same < word.size() && at + same < text.size() && lower(text[at + same]) == word[same]) ++same;
+      if (same == word.size()) return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
 bool names_data_loading(std::string_view range_name) {
+  // Nearly all names. Those that load nothing for another reason hold such a word, too.
+  if (!holds_loading_word(range_name)) return false;
   std::string text(range_name);
   std::transform(text.begin(), text.end(), text.begin(), lower);
   for (const std::string_view other : not_loading)
     for (std::size_t at = text.find(other); at != std::string::npos; at = text.find(other))
       text.erase(at, other.size());
-  return std::any_of(loading_words.begin(), loading_words.end(),
-                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+  return holds_loading_word(text);
 }
 
 Phases::Phases(const metrics::RankView& view)
     : timeline_(*view.timeline),
-      phase_by_range_name_(timeline_.names.size(), unseen),
-      loading_by_range_name_(timeline_.names.size(), Loading::unseen) {
+      phase_by_range_name_(timeline_.names.size(), no_phase),
+      loading_by_range_name_(timeline_.names.size(), Loading::no),
+      names_a_step_(timeline_.names.size()) {
   std::vector<Interval> hosts;
   for (const metrics::Step& step : view.steps) {
     step_ranges_.emplace(step.thread, step.host.begin, step.host.end, step.name);
+    names_a_step_[static_cast<std::size_t>(step.name)] = true;
     hosts.push_back(step.host);
   }
   steps_ = timeline::IntervalSet::union_of(std::move(hosts));
+  read_names();
+}
+
+/// In the order in which names lie in memory: ranges name them in any, and there may be a million.
+void Phases::read_names() {
+  std::vector<bool> is_range(timeline_.names.size());
+  for (const timeline::Range& range : timeline_.ranges) is_range[static_cast<std::size_t>(range.name)] = true;
+  for (std::size_t name = 0; name < is_range.size(); ++name) {
+    if (!is_range[name]) continue;
+    const std::uint32_t phase = phase_named(timeline_.names[name]);
+    phase_by_range_name_[name] = phase;
+    // What a name has besides digits, its phase has, too.
+    if (may_load_[phase]) loading_by_range_name_[name] = loading_of(timeline_.names[name]);
+  }
 }
 
 bool Phases::is_phase(const timeline::Range& range) const {
   if (range.kind != timeline::RangeKind::user) return false;
   if (step_ranges_.empty()) return true;
-  if (step_ranges_.count({range.thread, range.begin, range.end, range.name}) != 0) return false;
+  const bool may_be_step = names_a_step_[static_cast<std::size_t>(range.name)];
+  if (may_be_step && step_ranges_.count({range.thread, range.begin, range.end, range.name}) != 0) return false;
   // The first stretch of steps that ends after the range begins: it has begun by then, or begins after the range's end.
   const auto parts = steps_.parts();
   const auto part =
@@ -56,27 +94,28 @@ bool Phases::is_phase(const timeline::Range& range) const {
   return part == parts.end() || part->begin <= range.begin || part->begin >= range.end;
 }
 
-std::uint32_t Phases::phase_of(const timeline::Range& range) {
-  if (!is_phase(range)) return no_phase;
-  std::uint32_t& phase = phase_by_range_name_[static_cast<std::size_t>(range.name)];
-  if (phase != unseen) return phase;
-  const auto next = static_cast<std::uint32_t>(names_.size());
-  const auto [entry, added] = ids_.try_emplace(metrics::phase_name(timeline_.name(range.name)), next);
-  if (added) names_.push_back(entry->first);
-  return phase = entry->second;
+std::uint32_t Phases::phase_of(const timeline::Range& range) const {
+  return is_phase(range) ? phase_by_range_name_[static_cast<std::size_t>(range.name)] : no_phase;
 }
 
-bool Phases::is_data_loading(const timeline::Range& range) {
-  const Loading loading = loading_of(range.name);
+std::uint32_t Phases::phase_named(std::string_view range_name) {
+  metrics::phase_name(range_name, scratch_);
+  if (const auto known = ids_.find(scratch_); known != ids_.end()) return known->second;
+  const auto phase = static_cast<std::uint32_t>(names_.size());
+  ids_.emplace(scratch_, phase);
+  names_.push_back(scratch_);
+  may_load_.push_back(holds_loading_word(scratch_));
+  return phase;
+}
+
+bool Phases::is_data_loading(const timeline::Range& range) const {
+  const Loading loading = loading_by_range_name_[static_cast<std::size_t>(range.name)];
   return loading == Loading::always || (loading == Loading::in_a_phase && is_phase(range));
 }
 
-Phases::Loading Phases::loading_of(timeline::NameId range_name) {
-  Loading& loading = loading_by_range_name_[static_cast<std::size_t>(range_name)];
-  if (loading != Loading::unseen) return loading;
-  const std::string_view name = timeline_.name(range_name);
-  if (name.starts_with(pytorch_data_loader)) return loading = Loading::always;
-  return loading = names_data_loading(name) ? Loading::in_a_phase : Loading::no;
+Phases::Loading Phases::loading_of(std::string_view range_name) {
+  if (range_name.starts_with(pytorch_data_loader)) return Loading::always;
+  return names_data_loading(range_name) ? Loading::in_a_phase : Loading::no;
 }
 
 const std::string& Phases::name(std::uint32_t phase) const {

@@ -30,27 +30,32 @@ class Phases {
   /// The phase that `range` is, or no_phase.
   /// A phase is a user's range that is no step and begins inside a step, or lies in the time between steps (a loop that
   /// fetches its batch before it opens the step). Where no steps are marked every user's range is one.
-  std::uint32_t phase_of(const timeline::Range& range);
+  [[nodiscard]] std::uint32_t phase_of(const timeline::Range& range) const;
 
   /// Whether `range` is data loading: a phase with such a name, or PyTorch's own range of its DataLoader.
-  bool is_data_loading(const timeline::Range& range);
+  [[nodiscard]] bool is_data_loading(const timeline::Range& range) const;
 
   /// Shape: empty for no_phase.
   [[nodiscard]] const std::string& name(std::uint32_t phase) const;
 
  private:
-  enum class Loading : std::uint8_t { unseen, no, in_a_phase, always };
+  enum class Loading : std::uint8_t { no, in_a_phase, always };
 
-  Loading loading_of(timeline::NameId range_name);
+  void read_names();
+  static Loading loading_of(std::string_view range_name);
+  std::uint32_t phase_named(std::string_view range_name);
   [[nodiscard]] bool is_phase(const timeline::Range& range) const;
 
   const timeline::Timeline& timeline_;
   std::set<std::tuple<timeline::ThreadIndex, Nanos, Nanos, timeline::NameId>> step_ranges_;
   timeline::IntervalSet steps_;
   std::map<std::string, std::uint32_t, std::less<>> ids_;
-  std::vector<std::uint32_t> phase_by_range_name_;  // by NameId; `unseen` until asked for
+  std::vector<std::uint32_t> phase_by_range_name_;  // by NameId
   std::vector<Loading> loading_by_range_name_;      // by NameId
-  std::vector<std::string> names_;
+  std::vector<bool> names_a_step_;                  // by NameId
+  std::vector<std::string> names_;                  // by phase
+  std::vector<bool> may_load_;  // by phase: whether one of its range names may be that of data loading
+  std::string scratch_;
 };
 
 }  // namespace traceweir::findings

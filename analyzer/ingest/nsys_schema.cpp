@@ -188,15 +188,4 @@ Result<bool> TableRows::next() {
   return true;
 }
 
-std::optional<std::int64_t> integer_or(const Cell& cell, std::int64_t absent) {
-  if (cell.type == Cell::Type::integer) return cell.integer;
-  if (cell.type == Cell::Type::null) return absent;
-  return std::nullopt;
-}
-
-std::optional<Interval> span_of(const Cell& begin, const Cell& end) {
-  if (begin.type != Cell::Type::integer || end.type != Cell::Type::integer) return std::nullopt;
-  return Interval{Nanos{begin.integer}, Nanos{end.integer}};
-}
-
 }  // namespace traceweir::ingest::nsys

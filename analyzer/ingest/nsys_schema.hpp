@@ -77,10 +77,17 @@ class TableRows {
 };
 
 /// The integer in `cell`; `absent` where it is NULL; nothing where it is of another type.
-std::optional<std::int64_t> integer_or(const Cell& cell, std::int64_t absent);
+inline std::optional<std::int64_t> integer_or(const Cell& cell, std::int64_t absent) {
+  if (cell.type == Cell::Type::integer) return cell.integer;
+  if (cell.type == Cell::Type::null) return absent;
+  return std::nullopt;
+}
 
 /// The span of a row. Nothing where a bound is no integer.
-std::optional<Interval> span_of(const Cell& begin, const Cell& end);
+inline std::optional<Interval> span_of(const Cell& begin, const Cell& end) {
+  if (begin.type != Cell::Type::integer || end.type != Cell::Type::integer) return std::nullopt;
+  return Interval{Nanos{begin.integer}, Nanos{end.integer}};
+}
 
 /// The process of a globalTid or globalPid. Source: spec of formats, section 1.6.
 constexpr std::int64_t process_of(std::int64_t global_id) { return (global_id >> 24) & 0xFFFFFF; }

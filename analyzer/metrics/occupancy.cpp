@@ -25,24 +25,24 @@ DeviceView device_view(timeline::DeviceIndex index, const timeline::Device& devi
                        Interval window) {
   DeviceView view;
   view.device = index;
-  const IntervalSet known = spans.take(WorkKind::compute);
+  IntervalSet known = spans.take(WorkKind::compute);
   const IntervalSet graphs = spans.take(WorkKind::graph);
-  view.comm = spans.take(WorkKind::comm);
-  view.memory = spans.take(WorkKind::memory);
-  view.compute = graphs.empty() ? known : known.united_with(graphs);
-  view.graph = graphs.without(known);
-  view.running = view.compute.united_with(view.comm);
-  view.busy = view.running.united_with(view.memory);
-  view.exposed_comm = view.comm.without(view.compute);
-  view.exposed_memory = view.memory.without(view.running);
   DeviceTimes& times = view.times;
   times.device = device.ordinal;
   times.gpu = device.gpu;
   times.compute = known.total();
+  view.comm = spans.take(WorkKind::comm);
+  view.memory = spans.take(WorkKind::memory);
+  view.graph = graphs.without(known);
+  view.compute = graphs.empty() ? std::move(known) : known.united_with(graphs);
+  view.running = view.compute.united_with(view.comm);
+  view.busy = view.running.united_with(view.memory);
+  view.exposed_comm = view.comm.without(view.compute);
+  view.exposed_memory = view.memory.without(view.running);
   times.graph = view.graph.total();
   times.exposed_comm = view.exposed_comm.total();
   times.exposed_memory = view.exposed_memory.total();
-  times.idle = view.busy.gaps_in(window).total();
+  times.idle = window.length() - view.busy.total();
   TRACEWEIR_ASSERT(times.compute + times.graph + times.exposed_comm + times.exposed_memory + times.idle ==
                    window.length());
   return view;
@@ -76,6 +76,12 @@ bool touches(const timeline::Work& work, Interval window) {
 
 std::vector<DeviceView> device_views(const timeline::Timeline& timeline, Interval window) {
   std::vector<DeviceSpans> spans(timeline.devices.size());
+  std::vector<std::array<std::size_t, 4>> counts(timeline.devices.size());
+  for (const timeline::Work& work : timeline.work)
+    ++counts[static_cast<std::size_t>(work.device)][static_cast<std::size_t>(work.kind)];
+  for (std::size_t device = 0; device < spans.size(); ++device)
+    for (std::size_t kind = 0; kind < counts[device].size(); ++kind)
+      spans[device].by_kind[kind].reserve(counts[device][kind]);
   for (const timeline::Work& work : timeline.work) {
     if (work.begin >= window.end) break;
     if (!touches(work, window)) continue;

@@ -52,13 +52,13 @@ struct Growing {
 /// Finds phases and their nesting, per thread, and which one a call is in.
 class Phases {
  public:
-  explicit Phases(const RankView& view) : timeline_(*view.timeline), rows_of_names_(timeline_.names.size()) {
-    std::fill(rows_of_names_.begin(), rows_of_names_.end(), timeline::none);
+  explicit Phases(const RankView& view) : timeline_(*view.timeline) {
     std::vector<Interval> hosts;
     for (const Step& step : view.steps)
       if (step.kept) hosts.push_back(step.host);
     steps_ = IntervalSet::union_of(std::move(hosts));
     find(view);
+    rows_from_names();
   }
 
   std::vector<Growing> rows() {
@@ -91,19 +91,27 @@ class Phases {
 
   void find(const RankView& view) {
     const auto is_step = step_keys(view);
+    std::vector<bool> names_a_step(timeline_.names.size());
+    for (const Step& step : view.steps) names_a_step[static_cast<std::size_t>(step.name)] = true;
+    phases_.reserve(timeline_.ranges.size());
     std::vector<std::uint32_t> open;
     std::optional<ThreadIndex> thread;
     for (const Range& range : timeline_.ranges) {
       if (thread != range.thread) open.clear();
       thread = range.thread;
       const Interval* step = range.kind == timeline::RangeKind::user ? step_at(range.begin) : nullptr;
-      if (step == nullptr || std::binary_search(is_step.begin(), is_step.end(), key(range))) continue;
+      if (step == nullptr) continue;
+      const bool may_be_step = names_a_step[static_cast<std::size_t>(range.name)];
+      if (may_be_step && std::binary_search(is_step.begin(), is_step.end(), key(range))) continue;
       const std::uint32_t outer = innermost(open, range.begin);
       const int depth = outer == timeline::none ? 1 : phases_[outer].depth + 1;
       if (depth > phase_depth_max) continue;
       open.push_back(static_cast<std::uint32_t>(phases_.size()));
-      phases_.push_back(
-          {{range.begin, std::min(range.end, step->end)}, range.thread, row_of(range.name), outer, depth});
+      phases_.push_back({{range.begin, std::min(range.end, step->end)},
+                         range.thread,
+                         static_cast<std::uint32_t>(range.name),
+                         outer,
+                         depth});
     }
   }
 
@@ -117,12 +125,22 @@ class Phases {
     return keys;
   }
 
-  std::uint32_t row_of(timeline::NameId name) {
-    std::uint32_t& row = rows_of_names_[static_cast<std::size_t>(name)];
-    if (row != timeline::none) return row;
-    std::string text = phase_name(timeline_.name(name));
-    row = rows_by_text_.emplace(text, static_cast<std::uint32_t>(rows_.size())).first->second;
-    if (row == rows_.size()) rows_.push_back(Growing{std::move(text), 0, {}, {}, {}, {}, {}});
+  /// Gives the phases, which hold the ids of their names so far, their rows. Names are read in the order in which they
+  /// lie in memory, since there may be a million.
+  void rows_from_names() {
+    std::vector<std::uint32_t> row_of_name(timeline_.names.size(), timeline::none);
+    for (const Phase& phase : phases_) row_of_name[phase.row] = 0;
+    for (std::size_t name = 0; name < row_of_name.size(); ++name)
+      if (row_of_name[name] != timeline::none) row_of_name[name] = row_named(timeline_.names[name]);
+    for (Phase& phase : phases_) phase.row = row_of_name[phase.row];
+  }
+
+  std::uint32_t row_named(std::string_view name) {
+    phase_name(name, scratch_);
+    if (const auto known = rows_by_text_.find(scratch_); known != rows_by_text_.end()) return known->second;
+    const auto row = static_cast<std::uint32_t>(rows_.size());
+    rows_by_text_.emplace(scratch_, row);
+    rows_.push_back(Growing{scratch_, 0, {}, {}, {}, {}, {}});
     return row;
   }
 
@@ -153,25 +171,29 @@ class Phases {
   const Timeline& timeline_;
   IntervalSet steps_;
   std::vector<Phase> phases_;
-  std::vector<std::uint32_t> rows_of_names_;
   std::unordered_map<std::string, std::uint32_t> rows_by_text_;
   std::vector<Growing> rows_;
+  std::string scratch_;
 };
 
 }  // namespace
 
 std::string phase_name(std::string_view range_name) {
   std::string name;
+  phase_name(range_name, name);
+  return name;
+}
+
+void phase_name(std::string_view range_name, std::string& into) {
+  into.resize(range_name.size());
+  std::size_t size = 0;
   bool in_number = false;
   for (const char c : range_name) {
     const bool digit = c >= '0' && c <= '9';
-    if (!digit)
-      name += c;
-    else if (!in_number)
-      name += 'N';
+    if (!digit || !in_number) into[size++] = digit ? 'N' : c;
     in_number = digit;
   }
-  return name;
+  into.resize(size);
 }
 
 std::vector<PhaseRow> phase_rows(const RankView& view) {

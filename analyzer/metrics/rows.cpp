@@ -73,10 +73,13 @@ CollectiveRow row_of(std::span<const SizedCall> calls) {
 std::vector<KernelRow> kernel_rows(const RankView& view) {
   if (!view.window) return {};
   constexpr std::size_t kinds = 4;
-  std::vector<Tally> tallies(view.timeline->names.size() * kinds);
+  // Ranges may have a million names; those of kernels come before most of them, or are few.
+  std::vector<Tally> tallies;
   for_started(view, [&tallies](const Work& work) {
     if (work.source != WorkSource::kernel && work.source != WorkSource::graph_launch) return;
-    Tally& tally = tallies[static_cast<std::size_t>(work.name) * kinds + static_cast<std::size_t>(work.kind)];
+    const auto first = static_cast<std::size_t>(work.name) * kinds;
+    if (first >= tallies.size()) tallies.resize(first + kinds);
+    Tally& tally = tallies[first + static_cast<std::size_t>(work.kind)];
     ++tally.count;
     tally.total.add((work.end - work.begin).count());
   });

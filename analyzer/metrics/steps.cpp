@@ -13,16 +13,12 @@ namespace {
 
 using timeline::Timeline;
 
-/// Whether each name of the timeline is a step's: asked once per name, not per range.
+/// Whether each name of the timeline is a step's: asked once per name, in the order in which names lie in memory.
 std::vector<std::uint8_t> matching_names(const Timeline& timeline, const StepPattern& pattern) {
   std::vector<std::uint8_t> matching(timeline.names.size(), 0);
-  std::vector<std::uint8_t> asked(timeline.names.size(), 0);
-  for (const timeline::Range& range : timeline.ranges) {
-    const auto name = static_cast<std::size_t>(range.name);
-    if (asked[name] != 0) continue;
-    asked[name] = 1;
-    matching[name] = pattern.matches(timeline.names[name]) ? 1 : 0;
-  }
+  for (const timeline::Range& range : timeline.ranges) matching[static_cast<std::size_t>(range.name)] = 1;
+  for (std::size_t name = 0; name < matching.size(); ++name)
+    if (matching[name] != 0 && !pattern.matches(timeline.names[name])) matching[name] = 0;
   return matching;
 }
 

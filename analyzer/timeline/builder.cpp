@@ -83,6 +83,8 @@ void TimelineBuilder::add(const WorkRow& row) {
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
   TRACEWEIR_ASSERT(rows_->work.size() < none);
+  make_room(rows_->work);
+  make_room(rows_->correlations);
   rows_->work.push_back({.begin = row.span.begin,
                          .end = row.span.end,
                          .stream = row.stream,
@@ -105,18 +107,21 @@ void TimelineBuilder::add(const CallRow& row) {
   const CallKind& kind = rows_->call_kind(row.name);
   if (row.correlation <= 0 && !kind.blocking && !kind.allocates) return;
   TRACEWEIR_ASSERT(rows_->calls.size() < none);
-  rows_->calls.push_back({.call = {.begin = row.span.begin,
-                                   .end = row.span.end,
-                                   .name = kind.name,
-                                   .thread = rows_->thread(row.thread),
-                                   .blocking = kind.blocking,
-                                   .allocates = kind.allocates},
-                          .correlation = row.correlation});
+  make_room(rows_->calls);
+  make_room(rows_->call_correlations);
+  rows_->calls.push_back({.begin = row.span.begin,
+                          .end = row.span.end,
+                          .name = kind.name,
+                          .thread = rows_->thread(row.thread),
+                          .blocking = kind.blocking,
+                          .allocates = kind.allocates});
+  rows_->call_correlations.push_back(row.correlation);
 }
 
 void TimelineBuilder::add(const RangeRow& row) {
   if (!rows_->accepts(row.span)) return;
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
+  make_room(rows_->ranges);
   rows_->ranges.push_back({.begin = row.span.begin,
                            .end = row.span.end,
                            .name = row.name,
@@ -164,6 +169,7 @@ Timeline TimelineBuilder::finish() && {
   rows.take_counters();
   // From here on the work is what it will be; what follows refers to it by index.
 
+  rows.sort_calls();
   rows.join_calls();
   rows.sort_ranges();
   rows.out.has_host_calls = has_host_calls;
@@ -209,7 +215,7 @@ NameId TimelineBuilder::Rows::name(std::string_view text) {
   // What is stored is clean, so that text that is found as it stands needs no cleaning.
   if (const auto known = names.find(text)) return *known;
   if (const auto known = unclean_names.find(text); known != unclean_names.end()) return known->second;
-  std::string cleaned = clean_text(without_homes(text));
+  std::string cleaned = may_hold_home(text) ? clean_text(without_homes(text)) : clean_text(text);
   const bool is_clean = cleaned == text;
   const NameId id = names.add(std::move(cleaned));
   if (!is_clean) unclean_names.emplace(text, id);
@@ -217,7 +223,10 @@ NameId TimelineBuilder::Rows::name(std::string_view text) {
 }
 
 ThreadIndex TimelineBuilder::Rows::thread(std::int64_t id) {
-  return threads.try_emplace(id, static_cast<ThreadIndex>(threads.size())).first->second;
+  // Rows of one thread come one after the other.
+  if (threads.empty() || id != last_thread.first)
+    last_thread = {id, threads.try_emplace(id, static_cast<ThreadIndex>(threads.size())).first->second};
+  return last_thread.second;
 }
 
 const CallKind& TimelineBuilder::Rows::call_kind(std::string_view text) {

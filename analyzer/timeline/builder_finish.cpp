@@ -9,75 +9,83 @@
 namespace traceweir::timeline {
 namespace {
 
-/// Sorts only where rows come unsorted, which real exports rarely are.
+/// Sorts only where rows come unsorted, which real exports rarely are. Tables that follow one another, each in order,
+/// are merged.
 template <typename Row, typename Order>
 void sort_if_needed(std::vector<Row>& rows, Order order) {
-  if (!std::is_sorted(rows.begin(), rows.end(), order)) std::sort(rows.begin(), rows.end(), order);
+  constexpr int runs_max = 8;
+  auto sorted = std::is_sorted_until(rows.begin(), rows.end(), order);
+  for (int run = 1; sorted != rows.end(); ++run) {
+    if (run == runs_max) return std::sort(rows.begin(), rows.end(), order);
+    const auto next = std::is_sorted_until(sorted, rows.end(), order);
+    // What of the sorted ones stands in front of all that follows stays.
+    const auto begin = std::upper_bound(rows.begin(), sorted, *sorted, order);
+    std::inplace_merge(begin, sorted, next, order);
+    sorted = next;
+  }
 }
 
 bool work_order(const Work& a, const Work& b) {
   return std::tie(a.begin, a.stream, a.row) < std::tie(b.begin, b.stream, b.row);
 }
 
-/// By begin, the longest first: of several calls with one correlation the first in this order launched the work. Of two
-/// at the very same time it is the one that neither allocates nor blocks, so that the order of the rows never decides.
-bool call_order(const PendingCall& a, const PendingCall& b) {
-  return std::tie(a.call.begin, b.call.end, a.call.allocates, a.call.blocking, a.call.thread, a.correlation) <
-         std::tie(b.call.begin, a.call.end, b.call.allocates, b.call.blocking, b.call.thread, b.correlation);
-}
-
 bool range_order(const Range& a, const Range& b) {
   return std::tie(a.thread, a.begin, b.end, a.name) < std::tie(b.thread, b.begin, a.end, b.name);
 }
-
-/// One call under its correlation id.
-struct Launch {
-  std::int64_t correlation;
-  std::uint32_t call;
-  friend bool operator<(const Launch& a, const Launch& b) {
-    return std::tie(a.correlation, a.call) < std::tie(b.correlation, b.call);
-  }
-};
 
 /// Calls by correlation. Work of one stream comes in the order of its launches, so that a look-up nearly always finds
 /// its call next to the one before.
 class Launches {
  public:
-  explicit Launches(const std::vector<PendingCall>& calls) {
-    for (std::size_t i = 0; i < calls.size(); ++i)
-      if (calls[i].correlation > 0) launches_.push_back({calls[i].correlation, static_cast<std::uint32_t>(i)});
-    std::less<> order;
-    sort_if_needed(launches_, order);
+  explicit Launches(const std::vector<std::int64_t>& correlations) : correlations_(correlations) {
+    order_.reserve(correlations.size());
+    for (std::uint32_t i = 0; i < correlations.size(); ++i)
+      if (correlations[i] > 0) order_.push_back(i);
+    sort_if_needed(order_, [this](std::uint32_t a, std::uint32_t b) {
+      return std::tie(correlations_[a], a) < std::tie(correlations_[b], b);
+    });
   }
 
   /// The first call of `correlation`, or `none`.
   std::uint32_t call_of(std::int64_t correlation) {
     if (correlation <= 0) return none;
     const std::size_t at = first_not_below(correlation);
-    if (at == launches_.size() || launches_[at].correlation != correlation) return none;
+    if (at == order_.size() || correlations_[order_[at]] != correlation) return none;
     last_ = at;
-    return launches_[at].call;
+    return order_[at];
   }
 
  private:
   /// Widens a range around the last hit until it brackets `correlation`, then halves it.
   [[nodiscard]] std::size_t first_not_below(std::int64_t correlation) const {
-    const auto below = [&](std::size_t i) { return launches_[i].correlation < correlation; };
+    const auto below = [&](std::uint32_t call) { return correlations_[call] < correlation; };
     std::size_t low = last_;
     std::size_t high = last_;
-    for (std::size_t step = 1; low > 0 && !below(low - 1); step *= 2) low -= std::min(step, low);
-    for (std::size_t step = 1; high < launches_.size() && below(high); step *= 2)
-      high += std::min(step, launches_.size() - high);
-    const auto begin = launches_.begin();
+    for (std::size_t step = 1; low > 0 && !below(order_[low - 1]); step *= 2) low -= std::min(step, low);
+    for (std::size_t step = 1; high < order_.size() && below(order_[high]); step *= 2)
+      high += std::min(step, order_.size() - high);
+    const auto begin = order_.begin();
     const auto from = begin + static_cast<std::ptrdiff_t>(low);
     const auto to = begin + static_cast<std::ptrdiff_t>(high);
-    const auto found = std::partition_point(from, to, [&](const Launch& l) { return l.correlation < correlation; });
-    return static_cast<std::size_t>(found - begin);
+    return static_cast<std::size_t>(std::partition_point(from, to, below) - begin);
   }
 
-  std::vector<Launch> launches_;
+  const std::vector<std::int64_t>& correlations_;  ///< by call
+  std::vector<std::uint32_t> order_;               ///< calls by correlation, then by their own order
   std::size_t last_ = 0;
 };
+
+/// The indices of calls by begin alone, from keys that lie together: looking each up in its row costs more than
+/// sorting.
+std::vector<std::uint32_t> order_by_begin(const std::vector<Call>& calls) {
+  std::vector<std::pair<Nanos, std::uint32_t>> keys;
+  keys.reserve(calls.size());
+  for (std::uint32_t i = 0; i < calls.size(); ++i) keys.emplace_back(calls[i].begin, i);
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::uint32_t> order(keys.size());
+  std::transform(keys.begin(), keys.end(), order.begin(), [](const auto& key) { return key.second; });
+  return order;
+}
 
 }  // namespace
 
@@ -129,27 +137,69 @@ void TimelineBuilder::Rows::keep_devices_with_work() {
   for (Work& w : work) w.device = final_index[static_cast<std::size_t>(w.device)];
 }
 
-void TimelineBuilder::Rows::join_calls() {
-  sort_if_needed(calls, call_order);
-  Launches launches(calls);
-  std::vector<bool> launching(calls.size());
-  for (Work& w : work) {
-    w.call = launches.call_of(correlations[w.row]);
-    if (w.call != none) launching[w.call] = true;
+/// By begin, the longest first: of several calls with one correlation the first in this order launched the work. Of two
+/// at the very same time it is the one that neither allocates nor blocks, so that the order of the rows never decides.
+void TimelineBuilder::Rows::sort_calls() {
+  const auto before = [this](std::uint32_t a, std::uint32_t b) {
+    const Call& x = calls[a];
+    const Call& y = calls[b];
+    return std::tie(x.begin, y.end, x.allocates, x.blocking, x.thread, call_correlations[a]) <
+           std::tie(y.begin, x.end, y.allocates, y.blocking, y.thread, call_correlations[b]);
+  };
+  std::uint32_t sorted = 1;
+  while (sorted < calls.size() && !before(sorted, sorted - 1)) ++sorted;
+  if (sorted >= calls.size()) return;
+  std::vector<std::uint32_t> order = order_by_begin(calls);
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    for (last = first + 1; last < order.size() && calls[order[last]].begin == calls[order[first]].begin;) ++last;
+    const auto begin = order.begin();
+    if (last - first > 1)
+      std::sort(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last), before);
   }
+  // In place, along the cycles of the order, since there may be millions.
+  for (std::uint32_t first = 0; first < order.size(); ++first) {
+    const Call call = calls[first];
+    const std::int64_t correlation = call_correlations[first];
+    std::uint32_t at = first;
+    for (std::uint32_t from = order[at]; from != first; from = order[at]) {
+      calls[at] = calls[from];
+      call_correlations[at] = call_correlations[from];
+      order[at] = at;
+      at = from;
+    }
+    calls[at] = call;
+    call_correlations[at] = correlation;
+    order[at] = at;
+  }
+}
+
+void TimelineBuilder::Rows::join_calls() {
+  std::vector<bool> launching(calls.size());
+  {
+    Launches launches(call_correlations);
+    for (Work& w : work) {
+      w.call = launches.call_of(correlations[w.row]);
+      if (w.call != none) launching[w.call] = true;
+    }
+  }
+  correlations = {};
   keep_calls(launching);
 }
 
+/// In place, and without more memory than is needed: the calls are half of what a large trace holds.
 void TimelineBuilder::Rows::keep_calls(const std::vector<bool>& launching) {
-  std::vector<std::uint32_t> kept_at(calls.size(), none);
+  std::vector<std::int64_t> kept_at = std::move(call_correlations);
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Call& call = calls[i].call;
-    if (!launching[i] && !call.blocking && !call.allocates) continue;
-    kept_at[i] = static_cast<std::uint32_t>(out.calls.size());
-    out.calls.push_back(call);
+    if (!launching[i] && !calls[i].blocking && !calls[i].allocates) continue;
+    kept_at[i] = static_cast<std::int64_t>(kept);
+    calls[kept++] = calls[i];
   }
   for (Work& w : work)
-    if (w.call != none) w.call = kept_at[w.call];
+    if (w.call != none) w.call = static_cast<std::uint32_t>(kept_at[w.call]);
+  kept_at = {};
+  out.calls.assign(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(kept));
+  calls = {};
 }
 
 void TimelineBuilder::Rows::count_orphans() {

@@ -2,6 +2,8 @@
 // Not for: readers; they call the builder (builder.hpp).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,11 +30,14 @@ struct MessageOrder {
   bool operator()(const Message& a, const Message& b) const { return key(a) < key(b); }
 };
 
-/// A call before it is known whether it launched anything.
-struct PendingCall {
-  Call call;
-  std::int64_t correlation;
-};
+/// Makes room for one more row. A column of many is given far more addresses than it may need, which cost nothing until
+/// they are written: moving its rows to larger memory again and again would touch twice as much.
+template <typename Row>
+void make_room(std::vector<Row>& rows) {
+  constexpr std::size_t many = std::size_t{1} << 16;
+  constexpr std::size_t roomy = std::size_t{1} << 20;
+  if (rows.size() == rows.capacity() && rows.size() >= many) rows.reserve(std::max(roomy, 2 * rows.size()));
+}
 
 /// What the name of a call tells, asked once per spelling.
 struct CallKind {
@@ -58,9 +63,11 @@ struct TimelineBuilder::Rows {
   std::map<std::int64_t, DeviceIndex> devices_by_ordinal;
   NameMap<DeviceIndex> devices_by_uuid;
   std::unordered_map<std::int64_t, ThreadIndex> threads;
-  std::vector<Work> work;                  ///< Work::row is the index at which it was added
-  std::vector<std::int64_t> correlations;  ///< of work, by Work::row
-  std::vector<PendingCall> calls;
+  std::pair<std::int64_t, ThreadIndex> last_thread;  ///< once there is one
+  std::vector<Work> work;                            ///< Work::row is the index at which it was added
+  std::vector<std::int64_t> correlations;            ///< of work, by Work::row
+  std::vector<Call> calls;                           ///< before it is known which of them launched anything
+  std::vector<std::int64_t> call_correlations;       ///< of calls, by index
   std::vector<Range> ranges;
   std::vector<Series> series;
   std::map<std::pair<std::string, DeviceIndex>, std::uint32_t> series_by_name;
@@ -79,6 +86,7 @@ struct TimelineBuilder::Rows {
   void sort_work();
   void drop_duplicates();
   void keep_devices_with_work();
+  void sort_calls();
   void join_calls();
   void keep_calls(const std::vector<bool>& launches);
   void count_orphans();

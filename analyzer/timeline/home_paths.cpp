@@ -46,6 +46,10 @@ void drop_drive(std::string& out) {
 
 }  // namespace
 
+bool may_hold_home(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.find('\\') != std::string_view::npos;
+}
+
 std::string without_homes(std::string_view text) {
   std::string out;
   out.reserve(text.size());

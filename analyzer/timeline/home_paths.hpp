@@ -7,6 +7,9 @@
 
 namespace traceweir::timeline {
 
+/// Whether without_homes() has anything to look for. Cost: O(n), much less.
+bool may_hold_home(std::string_view text);
+
 /// `text` with `~` in place of each `/home/NAME`, `/Users/NAME`, `X:\Users\NAME` and `/root`.
 /// Cost: O(n).
 std::string without_homes(std::string_view text);

@@ -78,6 +78,7 @@ IntervalSet IntervalSet::intersected_with(const IntervalSet& other) const {
 
 IntervalSet IntervalSet::without(const IntervalSet& other) const {
   IntervalSet out;
+  out.parts_.reserve(parts_.size() + other.parts_.size());
   auto hole = other.parts_.begin();
   for (const Interval& part : parts_) {
     Nanos from = part.begin;

@@ -19,7 +19,7 @@ std::uint32_t hash_of(std::string_view text) {
 
 std::optional<NameId> NameTable::find(std::string_view text) const {
   if (slots_.empty()) return std::nullopt;
-  const std::uint32_t id = slots_[slot_of(text, hash_of(text))];
+  const std::uint32_t id = slots_[slot_of(text, hash_of(text))].id;
   return id == none ? std::nullopt : std::optional(static_cast<NameId>(id));
 }
 
@@ -27,37 +27,37 @@ NameId NameTable::add(std::string text) {
   // At most half full, so that a search soon meets a free slot.
   if (texts_.size() * 2 >= slots_.size()) grow();
   const std::uint32_t hash = hash_of(text);
-  std::uint32_t& slot = slots_[slot_of(text, hash)];
-  if (slot == none) {
+  Slot& slot = slots_[slot_of(text, hash)];
+  if (slot.id == none) {
     TRACEWEIR_ASSERT(texts_.size() < none);
-    slot = static_cast<std::uint32_t>(texts_.size());
+    slot = {static_cast<std::uint32_t>(texts_.size()), hash};
     texts_.push_back(std::move(text));
-    hashes_.push_back(hash);
   }
-  return static_cast<NameId>(slot);
+  return static_cast<NameId>(slot.id);
 }
 
 std::vector<std::string> NameTable::take() && {
   slots_.clear();
-  hashes_.clear();
   return std::exchange(texts_, {});
 }
 
 std::size_t NameTable::slot_of(std::string_view text, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    const std::uint32_t id = slots_[slot];
-    if (id == none || (hashes_[id] == hash && texts_[id] == text)) return slot;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    const Slot& slot = slots_[at];
+    if (slot.id == none || (slot.hash == hash && texts_[slot.id] == text)) return at;
   }
 }
 
 void NameTable::grow() {
-  slots_.assign(slots_.empty() ? slots_at_first : slots_.size() * 2, none);
+  const std::vector<Slot> before = std::move(slots_);
+  slots_.assign(before.empty() ? slots_at_first : before.size() * 2, Slot{none, 0});
   const std::size_t mask = slots_.size() - 1;
-  for (std::uint32_t id = 0; id < hashes_.size(); ++id) {
-    std::size_t slot = hashes_[id] & mask;
-    while (slots_[slot] != none) slot = (slot + 1) & mask;
-    slots_[slot] = id;
+  for (const Slot& slot : before) {
+    if (slot.id == none) continue;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].id != none) at = (at + 1) & mask;
+    slots_[at] = slot;
   }
 }
 

@@ -14,7 +14,7 @@
 namespace traceweir::timeline {
 
 /// Texts by NameId, and NameIds by text.
-/// Cost: a look-up hashes the text once; a text is stored once, beside twelve bytes.
+/// Cost: a look-up hashes the text once; a text is stored once, beside 16 to 32 bytes.
 class NameTable {
  public:
   /// The id of a text that was added.
@@ -31,9 +31,14 @@ class NameTable {
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   void grow();
 
+  /// An id and the hash of its text side by side: with a million names each look into memory is far away.
+  struct Slot {
+    std::uint32_t id;  ///< `none`: free
+    std::uint32_t hash;
+  };
+
   std::vector<std::string> texts_;
-  std::vector<std::uint32_t> hashes_;  ///< by id
-  std::vector<std::uint32_t> slots_;   ///< ids by hash, open addressing; `none`: free; a power of two of them
+  std::vector<Slot> slots_;  ///< by hash, open addressing; a power of two of them
 };
 
 }  // namespace traceweir::timeline
