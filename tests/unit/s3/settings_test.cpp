@@ -80,11 +80,12 @@ TEST_CASE("answers: lists, and what is none") {
   CHECK(listing->objects[0].key == "a&b");
   CHECK(listing->objects[0].bytes == 12);
   CHECK(listing->objects[0].modified == 1796008800);
-  for (const char* text : {"", "<Error><Code>x</Code></Error>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
-                           "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
-                           "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
-                           "<ListBucketResult><Contents><Key>a</Key><Size>1</Size></Contents>",  // cut
-                           "<ListBucketResult>"}) {
+  for (const char* text :
+       {"", "<Error><Code>x</Code></Error>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>1</Size></Contents>",  // cut
+        "<ListBucketResult>"}) {
     CAPTURE(text);
     CHECK_FALSE(listing_of(text));
   }
