@@ -2,7 +2,7 @@
 # Part of ./dev: the tests of the service under ThreadSanitizer.
 
 # The rooms that have threads, what they stand on, and the service itself.
-readonly thread_targets='traceweird unit_hash unit_spool unit_http unit_notify unit_meters unit_store unit_pipeline unit_api unit_app contract_store'
+readonly thread_targets='traceweird unit_hash unit_spool unit_http unit_notify unit_meters unit_ingest unit_store unit_pipeline unit_api unit_app contract_store'
 
 # The traces are made and analysed by the release's programs: those have a thread each, or their own processes.
 lend_programs() { cp build/release/traceweir build/release/make_trace build/tsan/; }

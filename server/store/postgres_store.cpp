@@ -248,13 +248,17 @@ Result<bool> PostgresStore::blob_in_use(std::string_view sha256) {
 }
 
 Result<std::string> PostgresStore::identity(std::string_view if_none) {
-  return database_->write([&](PostgresConnection& connection) -> Result<std::string> {
-    connection.execute("INSERT INTO store_identity (one, id) VALUES (1, $1) ON CONFLICT DO NOTHING", if_none);
+  const auto read = [](PostgresConnection& connection) -> Result<std::string> {
     std::string id;
     Rows row = connection.query("SELECT id FROM store_identity");
-    row.next();
-    row.read(id);
+    if (row.next()) row.read(id);
     return id;
+  };
+  TRACEWEIR_TRY(known, database_->read(read));
+  if (!known.empty()) return known;
+  return database_->write([&](PostgresConnection& connection) -> Result<std::string> {
+    connection.execute("INSERT INTO store_identity (one, id) VALUES (1, $1) ON CONFLICT DO NOTHING", if_none);
+    return read(connection);
   });
 }
 
