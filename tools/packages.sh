@@ -56,6 +56,11 @@ readonly bench_packages='
   python3-pandas         what people write by hand today is one of the references
   nginx-light            the least that an HTTP answer can cost
 '
+# Of ./dev fuzz alone.
+readonly fuzz_packages='
+  clang                  libFuzzer
+  libclang-rt-14-dev     its library and those of the sanitizers
+'
 readonly container_packages='
   debootstrap            fresh Debian roots in which the image is built
   iproute2               their network
