@@ -92,9 +92,10 @@ Result<std::vector<StatedMetric>> metrics_of(const SmallJson& document) {
   for (const auto& [key, value] : document.members)
     if (key != "metrics")
       return fail(ErrorCode::bad_body, fmt::format("unknown key \"{}\" beside \"metrics\"", clean_text(key, 64)));
-  const SmallJson& metrics = document.members.front().value;
-  if (metrics.kind != Kind::object || document.members.size() != 1)
+  const SmallJson* const found = document.find("metrics");
+  if (found == nullptr || found->kind != Kind::object || document.members.size() != 1)
     return fail(ErrorCode::bad_body, "metrics: one object with a member for each metric is needed");
+  const SmallJson& metrics = *found;
   if (metrics.members.empty()) return fail(ErrorCode::bad_body, "metrics: there is none");
   if (metrics.members.size() > stated_metrics_max)
     return fail(ErrorCode::bad_body,

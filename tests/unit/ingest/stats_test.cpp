@@ -5,6 +5,8 @@
 
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/ingest/nsys_stats_tables.hpp"
+#include "analyzer/ingest/stated_json.hpp"
+#include "analyzer/ingest/trace_input.hpp"
 #include "tests/unit/ingest/kineto_files.hpp"
 
 using namespace traceweir;
@@ -106,6 +108,19 @@ TEST_CASE("read_nsys_stats: medians and sizes beyond all times and sizes") {
       read_trace(BytesFile("Total (GB),Count,Operation\n" + nines + ",4,[CUDA memcpy Host-to-Device]\n").path());
   REQUIRE_FALSE(sizes.has_value());
   CHECK(sizes.error().message.find("size") != std::string::npos);
+}
+
+// Why: the formats' table looks at the beginning only; a reader takes whatever follows.
+TEST_CASE("read_stated_json: documents without metrics") {
+  for (const char* text : {"{}", "[]", "1", "\"metrics\"", R"({"metrics": {}, "metrics": {}})"}) {
+    CAPTURE(text);
+    const BytesFile file(text);
+    auto input = TraceInput::open(file.path());
+    REQUIRE(input.has_value());
+    const auto read = read_stated_json(*input);
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().code == ErrorCode::bad_body);
+  }
 }
 
 TEST_CASE("read_trace: values of one's own are checked one by one") {
