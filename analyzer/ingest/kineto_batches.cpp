@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 namespace traceweir::ingest {
 namespace {
 
-/// Batches on their way, per thread. Fewer let threads wait for each other; these are 2 MiB.
-constexpr std::size_t slots_per_thread = 8;
+/// Batches on their way, per thread. Fewer let threads wait for each other.
+constexpr std::size_t slots_per_thread = 4;
 
 constexpr std::string_view Event::*event_tokens[] = {&Event::name, &Event::ts, &Event::dur, &Event::pid, &Event::tid};
 constexpr std::string_view EventArgs::*args_tokens[] = {
@@ -59,123 +58,111 @@ void RecordedEvents::replay(EventSink& sink) const {
 
 BatchLine::BatchLine(std::size_t threads, BatchSink& sink)
     : sink_(sink), threads_max_(std::max<std::size_t>(1, threads)) {
-  parsers_.emplace_back();
+  // So that giving memory back never needs any.
+  spare_events_.reserve(slots_per_thread * threads_max_ + 1);
+  for (std::size_t i = 0; i < threads_max_; ++i)
+    workers_.emplace_back().memory.reserve(slots_per_thread * threads_max_ + 1);
 }
 
-BatchLine::~BatchLine() {
-  {
-    const Lock lock(mutex_);
-    closed_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
-
-/// A system that gives fewer threads than asked for gives a slower reader, and the same result. Without any, the thread
-/// that calls put() does everything.
-void BatchLine::start_threads() {
-  try {
-    while (threads_.size() + 1 < threads_max_) {
-      EventParser& parser = parsers_.emplace_back();
-      threads_.emplace_back([this, &parser] { work(parser); });
+Result<void> BatchLine::run(BatchSource& source) {
+  source_ = &source;
+  ended_ = false;
+  Worker& own = workers_.front();
+  std::vector<std::thread> threads;
+  if (Slot* const first = take(own)) {
+    parse(*first);
+    // Where one batch is all there is, no thread is worth its start.
+    if (Slot* const second = take(own)) {
+      start_threads(threads);
+      parse(*second);
+      work(own);
     }
-  } catch (const std::system_error&) {
-    threads_max_ = threads_.size() + 1;
   }
-}
-
-void BatchLine::work(EventParser& parser) {
-  Lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return closed_ || next_waiting() != nullptr; });
-    Slot* const slot = next_waiting();
-    if (slot == nullptr) return;
-    parse(*slot, parser, lock);
-  }
-}
-
-Result<TextMemory> BatchLine::put(TextBatch batch) {
-  // Where one batch is all there is, no thread is worth its start.
-  if (++batches_ == 2) start_threads();
-  if (threads_.empty()) {
-    TRACEWEIR_TRY_VOID(straight_on(batch, parsers_.front()));
-    return std::move(batch.memory);
-  }
-  auto slot = std::make_unique<Slot>();
-  slot->text = std::move(batch);
-  Lock lock(mutex_);
-  while (slots_.size() >= slots_per_thread * threads_max_) help(lock);
-  TRACEWEIR_TRY_VOID(outcome());
-  if (!spare_events_.empty()) {
-    slot->events = std::move(spare_events_.back());
-    spare_events_.pop_back();
-  }
-  slots_.push_back(std::move(slot));
-  changed_.notify_all();
-  TextMemory memory;
-  if (!spare_texts_.empty()) {
-    memory = std::move(spare_texts_.back());
-    spare_texts_.pop_back();
-  }
-  return memory;
-}
-
-Result<void> BatchLine::straight_on(TextBatch& batch, EventParser& parser) {
-  parser.parse(batch.text, batch.position, sink_);
-  parser.take_texts();
-  return sink_.batch_ends(parser.take_counts(), batch.position);
-}
-
-Result<void> BatchLine::drain() {
-  Lock lock(mutex_);
-  while (!slots_.empty() || handing_on_) help(lock);
-  return outcome();
-}
-
-Result<void> BatchLine::outcome() const {
+  for (std::thread& thread : threads) thread.join();
   if (thrown_) std::rethrow_exception(thrown_);
   if (error_) return tl::unexpected(*error_);
   return {};
 }
 
-BatchLine::Slot* BatchLine::next_waiting() {
-  for (const auto& slot : slots_)
-    if (slot->state == State::waiting) return slot.get();
-  return nullptr;
+/// A system that gives fewer threads than asked for gives a slower reader, and the same result.
+void BatchLine::start_threads(std::vector<std::thread>& threads) {
+  try {
+    threads.reserve(threads_max_);
+    for (auto worker = std::next(workers_.begin()); worker != workers_.end(); ++worker)
+      threads.emplace_back([this, &worker = *worker] { work(worker); });
+  } catch (const std::exception&) {  // NOLINT: fewer will do
+  }
 }
 
-/// Parses a batch that waits; where none does, waits for a change.
-void BatchLine::help(Lock& lock) {
-  if (Slot* const slot = next_waiting())
-    parse(*slot, parsers_.front(), lock);
-  else
-    changed_.wait(lock);
+void BatchLine::work(Worker& worker) {
+  while (Slot* const slot = take(worker)) parse(*slot);
+}
+
+/// The next batch, read by the calling thread; waits where enough are on their way. Nothing: there is no more to do.
+BatchLine::Slot* BatchLine::take(Worker& worker) {
+  const Lock reading(source_mutex_);
+  Lock lock(mutex_);
+  changed_.wait(lock, [this] { return stopped() || slots_.size() < slots_per_thread * threads_max_; });
+  if (stopped()) return nullptr;
+  try {
+    auto slot = std::make_unique<Slot>();
+    slot->worker = &worker;
+    if (!spare_events_.empty()) {
+      slot->events = std::move(spare_events_.back());
+      spare_events_.pop_back();
+    }
+    TextMemory memory;
+    if (!worker.memory.empty()) {
+      memory = std::move(worker.memory.back());
+      worker.memory.pop_back();
+    }
+    lock.unlock();
+    auto batch = source_->next(std::move(memory));
+    lock.lock();
+    ended_ = !batch;
+    if (ended_) return nullptr;
+    slot->text = *std::move(batch);
+    return slots_.emplace_back(std::move(slot)).get();
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    if (!thrown_) thrown_ = std::current_exception();
+    return nullptr;
+  }
 }
 
 /// What is next for the sink goes straight to it. Anything else is kept until that is done.
-void BatchLine::parse(Slot& slot, EventParser& parser, Lock& lock) {
-  slot.state = State::parsing;
-  if (handing_on_ || &slot != slots_.front().get()) return record(slot, parser, lock);
-  handing_on_ = true;
-  hand_on_front(lock, [&](Slot& front) { return straight_on(front.text, parser); });
-  handing_on_ = false;
+void BatchLine::parse(Slot& slot) {
+  Lock lock(mutex_);
+  if (handing_on_ || &slot != slots_.front().get()) {
+    lock.unlock();
+    record(slot);
+    lock.lock();
+    slot.parsed = true;
+  } else {
+    handing_on_ = true;
+    hand_on_front(lock, [this](Slot& front) { return straight_on(front); });
+    handing_on_ = false;
+  }
   hand_on(lock);
 }
 
-void BatchLine::record(Slot& slot, EventParser& parser, Lock& lock) {
-  lock.unlock();
-  std::exception_ptr thrown;
+void BatchLine::record(Slot& slot) {
+  EventParser& parser = slot.worker->parser;
   try {
     parser.parse(slot.text.text, slot.text.position, slot.events);
     slot.texts = parser.take_texts();
     slot.counts = parser.take_counts();
   } catch (...) {
-    thrown = std::current_exception();
+    const Lock lock(mutex_);
+    if (!thrown_) thrown_ = std::current_exception();
   }
-  lock.lock();
-  if (thrown && !thrown_) thrown_ = thrown;
-  slot.state = State::parsed;
-  hand_on(lock);
+}
+
+Result<void> BatchLine::straight_on(Slot& slot) {
+  EventParser& parser = slot.worker->parser;
+  parser.parse(slot.text.text, slot.text.position, sink_);
+  parser.take_texts();
+  return sink_.batch_ends(parser.take_counts(), slot.text.position);
 }
 
 Result<void> BatchLine::say(const Slot& slot) {
@@ -188,8 +175,8 @@ template <typename Say>
 void BatchLine::hand_on_front(Lock& lock, Say say) {
   const std::unique_ptr<Slot> slot = std::move(slots_.front());
   slots_.pop_front();
-  if (error_ || thrown_) return;
   changed_.notify_all();
+  if (error_ || thrown_) return;
   lock.unlock();
   std::exception_ptr thrown;
   Result<void> said;
@@ -203,17 +190,16 @@ void BatchLine::hand_on_front(Lock& lock, Say say) {
   if (!said) error_ = said.error();
   slot->events.clear();
   spare_events_.push_back(std::move(slot->events));
-  spare_texts_.push_back(std::move(slot->text.memory));
+  slot->worker->memory.push_back(std::move(slot->text.memory));
+  changed_.notify_all();
 }
 
 /// Gives the sink what is next in the order of the file, if nobody else is about it: whoever is looks again.
 void BatchLine::hand_on(Lock& lock) {
   if (handing_on_) return;
   handing_on_ = true;
-  while (!slots_.empty() && slots_.front()->state == State::parsed)
-    hand_on_front(lock, [this](Slot& slot) { return say(slot); });
+  while (!slots_.empty() && slots_.front()->parsed) hand_on_front(lock, [this](Slot& slot) { return say(slot); });
   handing_on_ = false;
-  changed_.notify_all();
 }
 
 }  // namespace traceweir::ingest

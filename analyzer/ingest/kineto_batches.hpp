@@ -1,6 +1,6 @@
-// For: batches of events parsed side by side on several threads and handed on in the order of the file, so that nothing
-// behind this can tell how many threads there were. Not for: where batches come from (kineto_document.hpp), nor what
-// events mean (kineto_rows.hpp).
+// For: batches of events, each read and parsed by one of several threads, and handed on in the order of the file, so
+// that nothing behind this can tell how many threads there were. Not for: where batches come from
+// (kineto_document.hpp), nor what events mean (kineto_rows.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/ingest/kineto_document.hpp"
 #include "analyzer/ingest/kineto_event.hpp"
 #include "analyzer/ingest/kineto_window.hpp"
 
@@ -61,60 +62,57 @@ class BatchSink : public EventSink {
   virtual Result<void> batch_ends(const EventCounts& counts, std::uint64_t position) = 0;
 };
 
-/// The way from the source through the parsers to the sink.
-/// Thread: put() and drain() from one; the sink is called from any, one at a time, and not after drain().
+/// The way from a source through parsers to the sink.
+/// Thread: run() from one; the source and the sink are called from any, one at a time, and not after run().
 class BatchLine {
  public:
-  /// Shape: `threads` counts the one that calls put(), which helps; 1: it does everything, and nothing is recorded.
+  /// Shape: `threads` counts the one that calls run().
   BatchLine(std::size_t threads, BatchSink& sink);
-  BatchLine(const BatchLine&) = delete;
-  BatchLine& operator=(const BatchLine&) = delete;
-  ~BatchLine();
 
-  /// Adds the next batch; waits, and helps, where enough are on their way. Gives back memory of a batch that is done.
-  /// Errors: those of the sink about an earlier batch, or this one.
-  Result<TextMemory> put(TextBatch batch);
-
-  /// Waits until the sink has taken all that was put. Errors: those of the sink.
-  Result<void> drain();
+  /// Takes all batches of a source to the sink.
+  /// Errors: those of the sink; the source is not asked for more then.
+  Result<void> run(BatchSource& source);
 
  private:
-  enum class State { waiting, parsing, parsed };
+  /// One thread's things. What was read on one core is parsed there, in memory that the core had before.
+  struct Worker {
+    EventParser parser;
+    std::vector<TextMemory> memory;
+  };
   struct Slot {
     TextBatch text;
-    EventTexts texts;  ///< the rest of what tokens refer to
+    Worker* worker = nullptr;
     RecordedEvents events;
+    EventTexts texts;  ///< the rest of what tokens refer to
     EventCounts counts;
-    State state = State::waiting;
+    bool parsed = false;
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  Result<void> straight_on(TextBatch& batch, EventParser& parser);
-  void start_threads();
-  void work(EventParser& parser);
-  Slot* next_waiting();
-  void help(Lock& lock);
-  void parse(Slot& slot, EventParser& parser, Lock& lock);
-  void record(Slot& slot, EventParser& parser, Lock& lock);
+  void start_threads(std::vector<std::thread>& threads);
+  void work(Worker& worker);
+  Slot* take(Worker& worker);
+  void parse(Slot& slot);
+  void record(Slot& slot);
   Result<void> say(const Slot& slot);
+  Result<void> straight_on(Slot& slot);
   template <typename Say>
   void hand_on_front(Lock& lock, Say say);
   void hand_on(Lock& lock);
-  [[nodiscard]] Result<void> outcome() const;
+  [[nodiscard]] bool stopped() const { return ended_ || error_ || thrown_; }
 
   BatchSink& sink_;
   std::size_t threads_max_;
-  std::size_t batches_ = 0;
-  std::list<EventParser> parsers_;  ///< of put() first, then one per thread
-  std::vector<std::thread> threads_;
+  std::list<Worker> workers_;  ///< of run() first
+  BatchSource* source_ = nullptr;
+  std::mutex source_mutex_;  ///< guards the source; taken before the other
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Slot>> slots_;   ///< in the order of the file
   std::vector<RecordedEvents> spare_events_;  ///< memory to use again
-  std::vector<TextMemory> spare_texts_;
   bool handing_on_ = false;
-  bool closed_ = false;
+  bool ended_ = false;  ///< the source has no more
   std::optional<Error> error_;
   std::exception_ptr thrown_;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/kineto_brackets.hpp"
 
@@ -139,34 +141,66 @@ class Walk {
   /// The elements of the array whose bracket was just read.
   Result<bool> events() {
     shape_.has_events = true;
-    BracketScanner scanner;
-    std::int64_t depth = 0;
-    for (std::size_t seen = 0;;) {
+    Events events(*this);
+    TRACEWEIR_TRY_VOID(sink_.batches(events));
+    return events.outcome();
+  }
+
+  /// Cuts the array that the window stands in into batches.
+  class Events final : public BatchSource {
+   public:
+    explicit Events(Walk& walk) : walk_(walk) {}
+
+    std::optional<TextBatch> next(TextMemory memory) override {
+      if (!outcome_) walk_.window_.read_into(std::move(memory));
+      while (!outcome_) {
+        if (auto batch = scan()) return batch;
+        if (outcome_) break;
+        const auto more = walk_.window_.more();
+        if (!more || !*more) outcome_ = more;
+      }
+      return std::nullopt;
+    }
+
+    /// Whether the array was closed; else the source ended in it. Shape: after the last batch.
+    [[nodiscard]] Result<bool> outcome() const { return outcome_.value_or(false); }
+
+   private:
+    /// Looks at what was read since.
+    std::optional<TextBatch> scan() {
       Elements found;
-      const std::string_view text = window_.text().substr(seen);
+      const std::string_view text = walk_.window_.text().substr(seen_);
       const auto visit = [&](std::size_t at, bool opens) {
-        depth += opens ? 1 : -1;
-        if (depth == 0 && !opens) found.end = seen + at + 1;
-        if (depth < 0) found.closed_at = seen + at;
-        if (depth > json_depth_max) found.too_deep_at = seen + at;
-        return depth >= 0 && depth <= json_depth_max;
+        depth_ += opens ? 1 : -1;
+        if (depth_ == 0 && !opens) found.end = seen_ + at + 1;
+        if (depth_ < 0) found.closed_at = seen_ + at;
+        if (depth_ > json_depth_max) found.too_deep_at = seen_ + at;
+        return depth_ >= 0 && depth_ <= json_depth_max;
       };
       // Whatever their order, these brackets end no element and go not too deep.
       const auto pass = [&](int opening, int closing) {
-        const bool inside = depth > closing && depth + opening <= json_depth_max;
-        if (inside) depth += opening - closing;
+        const bool inside = depth_ > closing && depth_ + opening <= json_depth_max;
+        if (inside) depth_ += opening - closing;
         return inside;
       };
-      scanner.scan(text, visit, pass);
-      seen += text.size();
-      if (found.too_deep_at) return too_deep(window_.position() + *found.too_deep_at);
-      TRACEWEIR_TRY_VOID(hand_out(found));
-      if (found.closed_at) return close_array();
-      seen -= found.end;
-      TRACEWEIR_TRY(more, window_.more());
-      if (!more) return false;
+      scanner_.scan(text, visit, pass);
+      seen_ += text.size();
+      if (found.too_deep_at) {
+        outcome_ = too_deep(walk_.window_.position() + *found.too_deep_at);
+        return std::nullopt;
+      }
+      auto batch = walk_.cut_off(found);
+      seen_ -= std::min(seen_, found.end);
+      if (found.closed_at) outcome_ = walk_.close_array();
+      return batch;
     }
-  }
+
+    Walk& walk_;
+    BracketScanner scanner_;
+    std::int64_t depth_ = 0;
+    std::size_t seen_ = 0;  ///< bytes of the window that were scanned
+    std::optional<Result<bool>> outcome_;
+  };
 
   /// What a scan of the window found, as offsets in it.
   struct Elements {
@@ -175,25 +209,23 @@ class Walk {
     std::optional<std::size_t> too_deep_at;
   };
 
-  /// Gives the whole elements to the sink; with the array's end, whatever stands before it.
-  Result<void> hand_out(Elements& found) {
-    std::size_t end = found.end;
-    if (found.closed_at) end = *found.closed_at;
+  /// Takes the whole elements out of the window; with the array's end, whatever stands before it.
+  std::optional<TextBatch> cut_off(const Elements& found) {
+    std::size_t end = found.closed_at.value_or(found.end);
     const std::string_view text = window_.text().substr(0, end);
     const std::size_t last = text.find_last_not_of(", \t\r\n");
+    std::optional<TextBatch> batch;
     if (last != std::string_view::npos) {
       std::size_t begin = text.find_first_not_of(blanks);
       const bool comma = text[begin] == ',';
       if (begun_ && !comma) ++shape_.missing_commas;
       if (begun_ && comma) ++begin;
       begun_ = true;
-      TextBatch batch = window_.take(begin, last + 1);
+      batch = window_.take(begin, last + 1);
       end -= last + 1;
-      TRACEWEIR_TRY(memory, sink_.batch(std::move(batch)));
-      window_.use_again(std::move(memory));
     }
     window_.consume(end);
-    return {};
+    return batch;
   }
 
   Result<bool> close_array() {

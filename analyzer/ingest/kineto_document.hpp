@@ -14,6 +14,16 @@
 
 namespace traceweir::ingest {
 
+/// The batches of one array of events, in the order of the file.
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  /// Reads and cuts off the next one: whole elements with commas between, in `memory` where that is large enough.
+  /// Nothing: there is no more; what ended the array is the walk's business.
+  /// Thread: any, one at a time.
+  virtual std::optional<TextBatch> next(TextMemory memory) = 0;
+};
+
 /// Takes what a document consists of, in the order of the file.
 class DocumentSink {
  public:
@@ -25,10 +35,9 @@ class DocumentSink {
   /// The value of a wanted key. Shape: one JSON value; one byte before and TextWindow::padding_bytes behind are ours.
   virtual void member(std::string_view key, std::span<char> value, std::uint64_t position) = 0;
 
-  /// Whole elements of the array of events with commas between. Gives back the memory of this batch or of an earlier
-  /// one, if any is free.
-  /// Errors: not_a_trace (the elements are no events; those of an earlier batch may be the reason).
-  virtual Result<TextMemory> batch(TextBatch elements) = 0;
+  /// Takes all batches of an array of events.
+  /// Errors: not_a_trace (the elements are no events).
+  virtual Result<void> batches(BatchSource& source) = 0;
 };
 
 /// What a document turned out to be.

@@ -34,12 +34,10 @@ class Reading final : public DocumentSink, public BatchSink {
 
   void member(std::string_view key, std::span<char> value, std::uint64_t position) override {
     if (header_.take(key, {value.data(), value.size()})) return;
-    // What stood before comes first. An error of it is told by the next call.
-    if (!line_.drain()) return;
     rows_.invalid(position, fmt::format("the value of \"{}\" cannot be read", key), EventSink::Repair::dropped);
   }
 
-  Result<TextMemory> batch(TextBatch elements) override { return line_.put(std::move(elements)); }
+  Result<void> batches(BatchSource& source) override { return line_.run(source); }
 
   void event(const Event& event) override { rows_.event(event); }
   void invalid(std::uint64_t position, std::string_view why, Repair repair) override {
@@ -54,9 +52,6 @@ class Reading final : public DocumentSink, public BatchSink {
                                                       position));
     return {};
   }
-
-  /// Errors: not_a_trace.
-  Result<void> drain() { return line_.drain(); }
 
   /// Errors: not_a_trace, malformed_trace.
   Result<timeline::Timeline> finish(const DocumentShape& shape) && {
@@ -105,7 +100,7 @@ class Reading final : public DocumentSink, public BatchSink {
   KinetoHeader header_;
   KinetoRows rows_;
   EventCounts counts_;
-  BatchLine line_;  ///< the last one: it ends before what it fills
+  BatchLine line_;
 };
 
 }  // namespace
@@ -113,11 +108,8 @@ class Reading final : public DocumentSink, public BatchSink {
 Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads) {
   TextWindow window(source);
   Reading reading(threads);
-  const auto shape = walk_document(window, reading);
-  // What is wrong with the events stands before whatever ended the walk.
-  TRACEWEIR_TRY_VOID(reading.drain());
-  if (!shape) return tl::unexpected(shape.error());
-  return std::move(reading).finish(*shape);
+  TRACEWEIR_TRY(shape, walk_document(window, reading));
+  return std::move(reading).finish(shape);
 }
 
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input) {

@@ -43,8 +43,13 @@ TextBatch TextWindow::take(std::size_t begin, std::size_t end) {
   return batch;
 }
 
-void TextWindow::use_again(TextMemory memory) {
-  if (memory.capacity <= spare_bytes_max) spare_ = std::move(memory);
+void TextWindow::read_into(TextMemory memory) {
+  const std::size_t unread_bytes = end_ - begin_;
+  if (memory.capacity > spare_bytes_max || memory.capacity < front_bytes + unread_bytes + read_bytes) return;
+  if (unread_bytes > 0) std::memcpy(memory.bytes.get() + front_bytes, buffer_.bytes.get() + begin_, unread_bytes);
+  spare_ = std::exchange(buffer_, std::move(memory));
+  begin_ = front_bytes;
+  end_ = begin_ + unread_bytes;
 }
 
 TextMemory TextWindow::memory_of(std::size_t bytes) {

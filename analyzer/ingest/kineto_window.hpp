@@ -48,8 +48,9 @@ class TextWindow {
   /// Cost: what stands behind is copied.
   TextBatch take(std::size_t begin, std::size_t end);
 
-  /// Gives memory of a batch back, to be used for one to come: fresh pages cost as much as reading into them.
-  void use_again(TextMemory memory);
+  /// Reads on in `memory`, if it is large enough: fresh pages, and those that another core has used, cost as much as
+  /// reading into them. Cost: the unread text is copied.
+  void read_into(TextMemory memory);
 
   /// Reads more behind the unread text. false: the source has ended, or is damaged from here on (`damage`).
   /// Errors: malformed_trace (the unread text would grow beyond `window_bytes_max`: one value of that size),
