@@ -20,22 +20,22 @@ Result<void> OwnedBlobStore::check() {
   const std::int64_t seen_at = seen_at_.load();
   if (seen_at != 0 && steady_ns() - seen_at < std::chrono::nanoseconds(look_holds).count()) return {};
   TRACEWEIR_TRY(name, place_->owner());
-  if (name.empty()) TRACEWEIR_TRY_VOID(adopt());
+  named_ = !name.empty();
+  if (name.empty()) TRACEWEIR_TRY_VOID(check_newest());
   if (!name.empty() && name != owner_.id)
     return not_ours("it has the traces of another store, " + name + "; the configured one is " + owner_.id);
   seen_at_ = steady_ns();
   return {};
 }
 
-Result<void> OwnedBlobStore::adopt() {
+/// Of a place that has no name.
+Result<void> OwnedBlobStore::check_newest() {
   TRACEWEIR_TRY(newest_blob, owner_.newest_blob());
-  if (!newest_blob.empty()) {
-    const auto newest = place_->fetch(newest_blob);
-    if (!newest && newest.error().code == ErrorCode::not_found)
-      return not_ours("it has neither the name of the store, " + owner_.id + ", nor its newest trace: is it mounted?");
-    if (!newest) return tl::unexpected(newest.error());
-  }
-  return place_->set_owner(owner_.id);
+  if (newest_blob.empty()) return {};
+  const auto newest = place_->fetch(newest_blob);
+  if (!newest && newest.error().code == ErrorCode::not_found)
+    return not_ours("it has neither the name of the store, " + owner_.id + ", nor its newest trace: is it mounted?");
+  return newest ? Result<void>{} : tl::unexpected(newest.error());
 }
 
 Result<void> OwnedBlobStore::ready() {
@@ -46,6 +46,8 @@ Result<void> OwnedBlobStore::ready() {
 Result<void> OwnedBlobStore::keep(SpooledFile&& file) {
   SpooledFile kept = std::move(file);  // whatever happens, the caller has no file any more
   TRACEWEIR_TRY_VOID(check());
+  if (!named_) TRACEWEIR_TRY_VOID(place_->set_owner(owner_.id));
+  named_ = true;
   return place_->keep(std::move(kept));
 }
 

@@ -19,8 +19,9 @@ struct BlobOwner {
   std::function<Result<std::string>()> newest_blob;  ///< SHA-256 of one that has to be there; empty: it refers to none
 };
 
-/// A place without a name becomes the owner's when it has the owner's newest blob, or the owner has none.
-/// Errors: store_unavailable of every verb, besides those of the place, while the place is not the owner's.
+/// A place without a name is the owner's when it has the owner's newest blob, or the owner has none. It gets its name
+/// with the first blob that is kept. Errors: store_unavailable of every verb, besides those of the place, while the
+/// place is not the owner's.
 class OwnedBlobStore final : public BlobStore {
  public:
   OwnedBlobStore(std::unique_ptr<BlobStore> place, BlobOwner owner)
@@ -37,11 +38,12 @@ class OwnedBlobStore final : public BlobStore {
 
  private:
   Result<void> check();
-  Result<void> adopt();
+  Result<void> check_newest();
 
   std::unique_ptr<BlobStore> place_;
   BlobOwner owner_;
   std::atomic<std::int64_t> seen_at_{0};  ///< by the steady clock, ns; 0: never
+  std::atomic<bool> named_{false};        ///< when it was looked at
 };
 
 }  // namespace traceweir::spool
