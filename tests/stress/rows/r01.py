@@ -18,8 +18,8 @@ SWEEP_SECONDS_MAX = 10
 
 
 def files(service, folder: str) -> list:
-    """All but the lock of the blobs."""
-    return [path for path in (service.data_dir / folder).rglob("*") if path.is_file() and path.name != ".lock"]
+    """All but the lock of the blobs and the name of their store."""
+    return [path for path in (service.data_dir / folder).rglob("*") if path.is_file() and not path.name.startswith(".")]
 
 
 def orphans_after_sweep(service, load: Load, listed: dict) -> int:
