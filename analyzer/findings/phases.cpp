@@ -56,7 +56,7 @@ bool names_data_loading(std::string_view range_name) {
 
 Phases::Phases(const metrics::RankView& view)
     : timeline_(*view.timeline),
-      phase_by_range_name_(timeline_.names.size(), no_phase),
+      names_(view.phase_names),
       loading_by_range_name_(timeline_.names.size(), Loading::no),
       names_a_step_(timeline_.names.size()) {
   std::vector<Interval> hosts;
@@ -69,16 +69,13 @@ Phases::Phases(const metrics::RankView& view)
   read_names();
 }
 
-/// In the order in which names lie in memory: ranges name them in any, and there may be a million.
 void Phases::read_names() {
-  std::vector<bool> is_range(timeline_.names.size());
-  for (const timeline::Range& range : timeline_.ranges) is_range[static_cast<std::size_t>(range.name)] = true;
-  for (std::size_t name = 0; name < is_range.size(); ++name) {
-    if (!is_range[name]) continue;
-    const std::uint32_t phase = phase_named(timeline_.names[name]);
-    phase_by_range_name_[name] = phase;
-    // What a name has besides digits, its phase has, too.
-    if (may_load_[phase]) loading_by_range_name_[name] = loading_of(timeline_.names[name]);
+  // What a name has besides digits, its phase has, too.
+  std::vector<bool> may_load;
+  for (const std::string& phase : names_.texts) may_load.push_back(holds_loading_word(phase));
+  for (std::size_t name = 0; name < names_.by_name.size(); ++name) {
+    const std::uint32_t phase = names_.by_name[name];
+    if (phase != no_phase && may_load[phase]) loading_by_range_name_[name] = loading_of(timeline_.names[name]);
   }
 }
 
@@ -95,17 +92,7 @@ bool Phases::is_phase(const timeline::Range& range) const {
 }
 
 std::uint32_t Phases::phase_of(const timeline::Range& range) const {
-  return is_phase(range) ? phase_by_range_name_[static_cast<std::size_t>(range.name)] : no_phase;
-}
-
-std::uint32_t Phases::phase_named(std::string_view range_name) {
-  metrics::phase_name(range_name, scratch_);
-  if (const auto known = ids_.find(scratch_); known != ids_.end()) return known->second;
-  const auto phase = static_cast<std::uint32_t>(names_.size());
-  ids_.emplace(scratch_, phase);
-  names_.push_back(scratch_);
-  may_load_.push_back(holds_loading_word(scratch_));
-  return phase;
+  return is_phase(range) ? names_.by_name[static_cast<std::size_t>(range.name)] : no_phase;
 }
 
 bool Phases::is_data_loading(const timeline::Range& range) const {
@@ -120,7 +107,7 @@ Phases::Loading Phases::loading_of(std::string_view range_name) {
 
 const std::string& Phases::name(std::uint32_t phase) const {
   static const std::string nothing;
-  return phase == no_phase ? nothing : names_[phase];
+  return phase == no_phase ? nothing : names_.texts[phase];
 }
 
 }  // namespace traceweir::findings

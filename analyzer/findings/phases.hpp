@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,19 +42,14 @@ class Phases {
 
   void read_names();
   static Loading loading_of(std::string_view range_name);
-  std::uint32_t phase_named(std::string_view range_name);
   [[nodiscard]] bool is_phase(const timeline::Range& range) const;
 
   const timeline::Timeline& timeline_;
   std::set<std::tuple<timeline::ThreadIndex, Nanos, Nanos, timeline::NameId>> step_ranges_;
   timeline::IntervalSet steps_;
-  std::map<std::string, std::uint32_t, std::less<>> ids_;
-  std::vector<std::uint32_t> phase_by_range_name_;  // by NameId
-  std::vector<Loading> loading_by_range_name_;      // by NameId
-  std::vector<bool> names_a_step_;                  // by NameId
-  std::vector<std::string> names_;                  // by phase
-  std::vector<bool> may_load_;  // by phase: whether one of its range names may be that of data loading
-  std::string scratch_;
+  const metrics::PhaseNames& names_;
+  std::vector<Loading> loading_by_range_name_;  // by NameId
+  std::vector<bool> names_a_step_;              // by NameId
 };
 
 }  // namespace traceweir::findings

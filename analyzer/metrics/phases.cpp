@@ -52,13 +52,15 @@ struct Growing {
 /// Finds phases and their nesting, per thread, and which one a call is in.
 class Phases {
  public:
-  explicit Phases(const RankView& view) : timeline_(*view.timeline) {
+  explicit Phases(const RankView& view)
+      : timeline_(*view.timeline),
+        names_(view.phase_names),
+        rows_of_phases_(view.phase_names.texts.size(), timeline::none) {
     std::vector<Interval> hosts;
     for (const Step& step : view.steps)
       if (step.kept) hosts.push_back(step.host);
     steps_ = IntervalSet::union_of(std::move(hosts));
     find(view);
-    rows_from_names();
   }
 
   std::vector<Growing> rows() {
@@ -107,11 +109,8 @@ class Phases {
       const int depth = outer == timeline::none ? 1 : phases_[outer].depth + 1;
       if (depth > phase_depth_max) continue;
       open.push_back(static_cast<std::uint32_t>(phases_.size()));
-      phases_.push_back({{range.begin, std::min(range.end, step->end)},
-                         range.thread,
-                         static_cast<std::uint32_t>(range.name),
-                         outer,
-                         depth});
+      phases_.push_back(
+          {{range.begin, std::min(range.end, step->end)}, range.thread, row_of(range.name), outer, depth});
     }
   }
 
@@ -125,22 +124,12 @@ class Phases {
     return keys;
   }
 
-  /// Gives the phases, which hold the ids of their names so far, their rows. Names are read in the order in which they
-  /// lie in memory, since there may be a million.
-  void rows_from_names() {
-    std::vector<std::uint32_t> row_of_name(timeline_.names.size(), timeline::none);
-    for (const Phase& phase : phases_) row_of_name[phase.row] = 0;
-    for (std::size_t name = 0; name < row_of_name.size(); ++name)
-      if (row_of_name[name] != timeline::none) row_of_name[name] = row_named(timeline_.names[name]);
-    for (Phase& phase : phases_) phase.row = row_of_name[phase.row];
-  }
-
-  std::uint32_t row_named(std::string_view name) {
-    phase_name(name, scratch_);
-    if (const auto known = rows_by_text_.find(scratch_); known != rows_by_text_.end()) return known->second;
-    const auto row = static_cast<std::uint32_t>(rows_.size());
-    rows_by_text_.emplace(scratch_, row);
-    rows_.push_back(Growing{scratch_, 0, {}, {}, {}, {}, {}});
+  std::uint32_t row_of(timeline::NameId name) {
+    const std::uint32_t phase = names_.by_name[static_cast<std::size_t>(name)];
+    std::uint32_t& row = rows_of_phases_[phase];
+    if (row != timeline::none) return row;
+    row = static_cast<std::uint32_t>(rows_.size());
+    rows_.push_back(Growing{names_.texts[phase], 0, {}, {}, {}, {}, {}});
     return row;
   }
 
@@ -171,20 +160,13 @@ class Phases {
   const Timeline& timeline_;
   IntervalSet steps_;
   std::vector<Phase> phases_;
-  std::unordered_map<std::string, std::uint32_t> rows_by_text_;
+  const PhaseNames& names_;
+  std::vector<std::uint32_t> rows_of_phases_;
   std::vector<Growing> rows_;
-  std::string scratch_;
 };
 
-}  // namespace
-
-std::string phase_name(std::string_view range_name) {
-  std::string name;
-  phase_name(range_name, name);
-  return name;
-}
-
-void phase_name(std::string_view range_name, std::string& into) {
+/// phase_name(), in memory that is used again.
+void set_phase_name(std::string_view range_name, std::string& into) {
   into.resize(range_name.size());
   std::size_t size = 0;
   bool in_number = false;
@@ -194,6 +176,34 @@ void phase_name(std::string_view range_name, std::string& into) {
     in_number = digit;
   }
   into.resize(size);
+}
+
+}  // namespace
+
+std::string phase_name(std::string_view range_name) {
+  std::string name;
+  set_phase_name(range_name, name);
+  return name;
+}
+
+PhaseNames phase_names_of(const Timeline& timeline) {
+  PhaseNames out;
+  out.by_name.resize(timeline.names.size(), timeline::none);
+  for (const Range& range : timeline.ranges) out.by_name[static_cast<std::size_t>(range.name)] = 0;
+  std::unordered_map<std::string, std::uint32_t> known;
+  std::string text;
+  // In the order in which names lie in memory: ranges name them in any.
+  for (std::size_t name = 0; name < out.by_name.size(); ++name) {
+    if (out.by_name[name] == timeline::none) continue;
+    set_phase_name(timeline.names[name], text);
+    auto phase = known.find(text);
+    if (phase == known.end()) {
+      phase = known.emplace(text, static_cast<std::uint32_t>(out.texts.size())).first;
+      out.texts.push_back(text);
+    }
+    out.by_name[name] = phase->second;
+  }
+  return out;
 }
 
 std::vector<PhaseRow> phase_rows(const RankView& view) {

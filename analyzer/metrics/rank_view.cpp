@@ -5,6 +5,7 @@
 #include "analyzer/metrics/collectives.hpp"
 #include "analyzer/metrics/copies.hpp"
 #include "analyzer/metrics/occupancy.hpp"
+#include "analyzer/metrics/rows.hpp"
 #include "analyzer/metrics/step_pattern.hpp"
 #include "analyzer/metrics/steps.hpp"
 #include "analyzer/metrics/window.hpp"
@@ -23,6 +24,7 @@ bool has_opaque_graphs(const timeline::Timeline& timeline, Interval window) {
 Result<RankView> view_of(const timeline::Timeline& timeline, const MeasureOptions& options) {
   RankView view;
   view.timeline = &timeline;
+  view.phase_names = phase_names_of(timeline);
   view.steps = find_steps(timeline, StepPattern(timeline.step_naming, options.steps));
   view.step_of_work = steps_of_work(timeline, view.steps);
   find_first_work(timeline, view.step_of_work, view.steps);

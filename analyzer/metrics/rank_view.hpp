@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzer/metrics/measure.hpp"
@@ -64,6 +65,12 @@ struct CopyTally {
   bool knows_memory = false;  ///< whether there is one of those
 };
 
+/// What ranges are called as phases (phase_name, rows.hpp), asked once for all: a trace may have a million names.
+struct PhaseNames {
+  std::vector<std::uint32_t> by_name;  ///< by NameId: index in `texts`; timeline::none: no range has that name
+  std::vector<std::string> texts;      ///< distinct
+};
+
 /// Thread: immutable after construction; share freely. Outlived by its Timeline.
 struct RankView {
   const timeline::Timeline* timeline = nullptr;
@@ -73,6 +80,7 @@ struct RankView {
   std::vector<std::uint32_t> step_of_work;  ///< per Timeline::work: index in `steps`, or timeline::none
   std::array<KindTally, std::size(timeline::collectives)> kinds;  ///< by Collective
   std::array<CopyTally, 4> copies;                                ///< by Direction
+  PhaseNames phase_names;
   bool opaque_graphs = false;  ///< a graph of which nothing inside is known runs in the window
 };
 

@@ -15,8 +15,9 @@ inline constexpr int phase_depth_max = 32;
 
 /// The name with every run of digits replaced by `N`: `forward layer 12` is `forward layer N`.
 std::string phase_name(std::string_view range_name);
-/// The same, in memory that is used again: a trace may have a million names.
-void phase_name(std::string_view range_name, std::string& into);
+
+/// The phase_name of every range of the timeline.
+PhaseNames phase_names_of(const timeline::Timeline& timeline);
 
 /// Kernels and opaque graphs that start in the window, by name and kind.
 /// Shape: by total, descending, then by name.   Cost: O(work + names log names).

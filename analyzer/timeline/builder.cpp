@@ -230,11 +230,14 @@ ThreadIndex TimelineBuilder::Rows::thread(std::int64_t id) {
 }
 
 const CallKind& TimelineBuilder::Rows::call_kind(std::string_view text) {
+  // Calls of one name come one after the other, more often than not.
+  if (last_call_kind != nullptr && last_call_kind->first == text) return last_call_kind->second;
   const auto known = call_kinds.find(text);
-  if (known != call_kinds.end()) return known->second;
+  if (known != call_kinds.end()) return (last_call_kind = &*known)->second;
   const std::string_view api = api_name(text);
   const CallKind kind{name(api), is_blocking_call(api), is_allocation_call(api)};
-  return call_kinds.emplace(text, kind).first->second;
+  last_call_kind = &*call_kinds.emplace(text, kind).first;
+  return last_call_kind->second;
 }
 
 }  // namespace traceweir::timeline

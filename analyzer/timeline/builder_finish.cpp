@@ -232,6 +232,22 @@ void TimelineBuilder::Rows::thin_series() {
   }
 }
 
-void TimelineBuilder::Rows::sort_ranges() { sort_if_needed(ranges, range_order); }
+void TimelineBuilder::Rows::sort_ranges() {
+  // Exports have them by time: those of each thread are then in order already.
+  bring_threads_together();
+  sort_if_needed(ranges, range_order);
+}
+
+/// Puts the ranges of each thread behind those of the ones before, otherwise in their order.
+void TimelineBuilder::Rows::bring_threads_together() {
+  const auto by_thread = [](const Range& a, const Range& b) { return a.thread < b.thread; };
+  if (std::is_sorted(ranges.begin(), ranges.end(), by_thread)) return;
+  std::vector<std::size_t> next(threads.size() + 1);
+  for (const Range& range : ranges) ++next[static_cast<std::size_t>(range.thread) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Range> together(ranges.size());
+  for (const Range& range : ranges) together[next[static_cast<std::size_t>(range.thread)]++] = range;
+  ranges = std::move(together);
+}
 
 }  // namespace traceweir::timeline

@@ -59,6 +59,7 @@ struct TimelineBuilder::Rows {
   NameTable names;
   NameMap<NameId> unclean_names;  ///< spellings of the trace that are no clean text
   NameMap<CallKind> call_kinds;
+  const NameMap<CallKind>::value_type* last_call_kind = nullptr;
   std::map<Message, std::uint32_t, MessageOrder> messages;
   std::map<std::int64_t, DeviceIndex> devices_by_ordinal;
   NameMap<DeviceIndex> devices_by_uuid;
@@ -91,6 +92,7 @@ struct TimelineBuilder::Rows {
   void keep_calls(const std::vector<bool>& launches);
   void count_orphans();
   void sort_ranges();
+  void bring_threads_together();
   void take_counters();
   void thin_series();
 };
