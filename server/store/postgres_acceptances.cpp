@@ -119,9 +119,17 @@ Result<void> lean(PostgresConnection& connection, std::string_view run, const st
   return fail(ErrorCode::not_found, "run " + std::string(run) + ": it leans on an acceptance that there is none of");
 }
 
+namespace {
+
+Found find(PostgresConnection& connection, const AcceptanceFilter& filter) {
+  return found_in(connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0), filter.run,
+                                   filter.workload, filter.comparable_key, filter.in_force_at));
+}
+
+}  // namespace
+
 std::vector<Acceptance> acceptances_of(PostgresConnection& connection, const AcceptanceFilter& filter) {
-  Found found = found_in(connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0),
-                                          filter.run, filter.workload, filter.comparable_key, filter.in_force_at));
+  Found found = find(connection, filter);
   if (found.seqs.empty()) return {};
   read_levels(connection, found);
   if (filter.in_force_at) read_descendants(connection, found);
@@ -166,7 +174,12 @@ Result<std::int64_t> PostgresStore::undo_acceptances(const Undoing& undoing, con
   });
 }
 
+/// Of most runs and series nothing is accepted, which one statement tells.
 Result<std::vector<Acceptance>> PostgresStore::acceptances(const AcceptanceFilter& filter) {
+  TRACEWEIR_TRY(found, database_->ask([&](PostgresConnection& connection) -> Result<std::vector<Acceptance>> {
+    return find(connection, filter).acceptances;
+  }));
+  if (found.empty()) return found;
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<Acceptance>> {
     return acceptances_of(connection, filter);
   });

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "server/store/postgres_connection.hpp"
@@ -17,12 +18,24 @@ namespace {
 constexpr const char* channel = "traceweir_jobs";
 /// Before the next try to reach a database that was away.
 constexpr std::chrono::milliseconds rest_time{1000};
+/// Between two rings: under load a ring for each job would be a good part of what a job costs.
+constexpr std::chrono::milliseconds ring_pause{50};
 
 /// What no other bell of the database calls itself: its own ringing is not news to it.
 std::string new_name(const void* self) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return std::to_string(::getpid()) + ' ' + std::to_string(now) + ' ' +
          std::to_string(reinterpret_cast<std::uintptr_t>(self));
+}
+
+void notify(PostgresConnection& connection, const std::string& from) {
+  if (connection.is_settled())
+    connection.begin_single(Access::writing);
+  else
+    connection.begin(Access::writing, transaction_settings(Access::writing));
+  connection.query("SELECT pg_notify($1, $2)", channel, from);
+  connection.commit();
+  connection.roll_back();
 }
 
 void clear(int descriptor) {
@@ -72,14 +85,17 @@ void PostgresBell::listen() {
   connection.listen(channel, [this](std::string_view from) {
     if (from != name_) on_ring_();
   });
+  connection.settle(session_settings());
+  auto may_ring = std::chrono::steady_clock::now();
   while (!ended_) {
     clear(wakes_);
-    if (rung_.exchange(false)) {
-      connection.begin(Access::writing, transaction_settings(Access::writing));
-      connection.query("SELECT pg_notify($1, $2)", channel, name_);
-      connection.commit();
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= may_ring && rung_.exchange(false)) {
+      notify(connection, name_);
+      may_ring = now + ring_pause;
     }
-    connection.wait_for_notice(wakes_);
+    connection.wait_for_notice(
+        wakes_, rung_ ? std::optional(std::chrono::ceil<std::chrono::milliseconds>(may_ring - now)) : std::nullopt);
   }
 }
 

@@ -66,8 +66,15 @@ void put_parents(PostgresConnection& connection, std::int64_t project, const Com
       project, shas, positions, parents);
 }
 
-bool knows_commit(PostgresConnection& connection, std::int64_t project, std::string_view sha) {
-  return connection.query("SELECT 1 FROM commit_node WHERE project_id = $1 AND sha = $2", project, sha).next();
+/// The project's number, if it knows the commit.
+std::optional<std::int64_t> project_knowing(PostgresConnection& connection, std::string_view project,
+                                            std::string_view sha) {
+  std::optional<std::int64_t> number;
+  Rows row = connection.query(
+      "SELECT p.id FROM project p JOIN commit_node c ON c.project_id = p.id WHERE p.name = $1 AND c.sha = $2", project,
+      sha);
+  if (row.next()) row.read(number);
+  return number;
 }
 
 }  // namespace
@@ -104,7 +111,7 @@ Result<void> PostgresStore::put_commits(std::string_view project, std::span<cons
 }
 
 Result<std::optional<Commit>> PostgresStore::commit(std::string_view project, std::string_view sha) {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<Commit>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::optional<Commit>> {
     Rows row = connection.query(
         "SELECT c.sha, c.committed_us, c.subject, c.author, n.parent FROM project p "
         "JOIN commit_node c ON c.project_id = p.id LEFT JOIN commit_parent n ON n.project_id = c.project_id "
@@ -123,11 +130,14 @@ Result<std::optional<Commit>> PostgresStore::commit(std::string_view project, st
 
 Result<std::vector<std::string>> PostgresStore::first_parents(std::string_view project, std::string_view sha,
                                                               std::int64_t limit) {
+  if (limit <= 0) return std::vector<std::string>{};
+  // Of many commits nobody has told anything, which one statement says.
+  TRACEWEIR_TRY(number, database_->ask([&](PostgresConnection& connection) -> Result<std::optional<std::int64_t>> {
+    return project_knowing(connection, project, sha);
+  }));
+  if (!number) return std::vector<std::string>{};
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<std::string>> {
-    std::vector<std::string> line;
-    const auto number = project_number(connection, project);
-    if (!number || limit <= 0 || !knows_commit(connection, *number, sha)) return line;
-    line.emplace_back(sha);
+    std::vector<std::string> line{std::string(sha)};
     // A graph that a client made up may be a circle: no commit is visited twice.
     std::set<std::string, std::less<>> visited{line.front()};
     for (bool ended = false; !ended;) {

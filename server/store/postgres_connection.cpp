@@ -2,13 +2,16 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <pqxx/pqxx>
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
+#include "server/hash/sha256.hpp"
 
 // Later versions of libpqxx call exec_params old; the new form is not in the ones that we also support.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -141,6 +144,37 @@ void Rows::take(int column, Timestamp& value) {
   value = Timestamp{std::chrono::microseconds{microseconds}};
 }
 
+namespace {
+
+/// Takes an element off the front of an array's text form, behind its opening brace; with what ends it.
+/// Source: PostgreSQL's documentation, 8.15.6.
+std::string take_element(std::string_view& text) {
+  std::string element;
+  bool quoted = false;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const char c = text.front();
+    if (!quoted && (c == ',' || c == '}')) break;
+    if (c == '"') {
+      quoted = !quoted;
+      continue;
+    }
+    if (c == '\\') text.remove_prefix(1);
+    if (!text.empty()) element += text.front();
+  }
+  if (!text.empty()) text.remove_prefix(1);
+  return element;
+}
+
+}  // namespace
+
+void Rows::take(int column, std::vector<std::string>& values) {
+  values.clear();
+  std::string_view text = known_cell(column);
+  if (!text.starts_with('{') || text == "{}") return;
+  text.remove_prefix(1);
+  while (!text.empty()) values.push_back(take_element(text));
+}
+
 // From here on: the connection.
 
 /// Hands on what libpqxx receives.
@@ -157,17 +191,35 @@ class Receiver : public pqxx::notification_receiver {
 struct PostgresConnection::Parts {
   explicit Parts(const std::string& address) : connection(address), quiet(connection) {}
 
+  enum class Extent { single, several };
+  void start(Access wanted, Extent wide) {
+    access = wanted;
+    extent = wide;
+    used = failed = false;
+    transaction = std::make_unique<pqxx::nontransaction>(connection);
+  }
+
   pqxx::connection connection;
   pqxx::quiet_errorhandler quiet;  // libpqxx would write its notices to stderr, in between the log's lines
-  std::unique_ptr<pqxx::work> transaction;
+  std::unique_ptr<pqxx::nontransaction> transaction;  // says nothing by itself: we begin and end
   std::unique_ptr<Receiver> receiver;
   std::unordered_map<std::string, std::string> prepared;  // names by text
   bool may_prepare = false;
+  bool settled = false;
   Access access = Access::reading;
+  Extent extent = Extent::several;
+  bool used = false;    // the one statement of a transaction that is none but that
+  bool failed = false;  // a transaction that failed would "commit" nothing, without an error
   bool lost = false;
 };
 
 namespace {
+
+/// libpqxx 6 would open a lost connection again by itself, in the middle of a transaction; later ones cannot.
+template <typename Connection>
+void stay_lost(Connection& connection) {
+  if constexpr (requires { connection.inhibit_reactivation(true); }) connection.inhibit_reactivation(true);
+}
 
 /// Whether what we talk to is the session itself. A pooler answers with a key of its own, and may hand every
 /// transaction to another session.
@@ -182,8 +234,10 @@ bool is_direct(pqxx::connection& connection) {
 template <typename Work>
 auto PostgresConnection::guarded(const Work& work) {
   const auto failure = [this](PostgresFault fault, const char* what) {
+    parts_->failed = true;
     if (!parts_->connection.is_open()) fault = PostgresFault::connection_lost;
     if (fault == PostgresFault::connection_lost) parts_->lost = true;
+    if (fault == PostgresFault::connection_lost && may_have_written()) fault = PostgresFault::in_doubt;
     return PostgresFailure(fault, shown(what));
   };
   try {
@@ -208,6 +262,7 @@ auto PostgresConnection::guarded(const Work& work) {
 PostgresConnection::PostgresConnection(const std::string& address) {
   try {
     parts_ = std::make_unique<Parts>(address);
+    stay_lost(parts_->connection);
     parts_->may_prepare = is_direct(parts_->connection);
   } catch (const std::exception& error) {
     throw PostgresFailure(PostgresFault::connection_lost, shown(error.what()));
@@ -216,17 +271,40 @@ PostgresConnection::PostgresConnection(const std::string& address) {
 
 PostgresConnection::~PostgresConnection() { roll_back(); }
 
+bool PostgresConnection::settle(const std::string& settings) {
+  if (!parts_->may_prepare) return false;
+  guarded([&] { pqxx::nontransaction(parts_->connection).exec(settings); });
+  return parts_->settled = true;
+}
+
+/// As long as nobody found that somebody stands in between after all.
+bool PostgresConnection::is_settled() const { return parts_->settled && parts_->may_prepare; }
+
 void PostgresConnection::begin(Access access, const std::string& settings) {
-  guarded([&] {
-    parts_->access = access;
-    parts_->transaction = std::make_unique<pqxx::work>(parts_->connection);
-    parts_->transaction->exec(settings);
-  });
+  parts_->start(access, Parts::Extent::several);
+  guarded([&] { parts_->transaction->exec("BEGIN;" + settings); });
+}
+
+/// A session that ended while it lay idle has said so: what is found now need not be in doubt later.
+void PostgresConnection::begin_single(Access access) {
+  pollfd ended{parts_->connection.is_open() ? parts_->connection.sock() : -1, POLLIN, 0};
+  if (ended.fd < 0 || ::poll(&ended, 1, 0) > 0) {
+    parts_->lost = true;
+    throw PostgresFailure(PostgresFault::connection_lost, "the session has ended");
+  }
+  parts_->start(access, Parts::Extent::single);
+}
+
+/// Whether what went wrong just now may have been done nevertheless.
+bool PostgresConnection::may_have_written() const {
+  return parts_->transaction && parts_->extent == Parts::Extent::single && parts_->access == Access::writing &&
+         parts_->used;
 }
 
 void PostgresConnection::commit() {
   try {
-    guarded([&] { parts_->transaction->commit(); });
+    if (parts_->failed) throw PostgresFailure(PostgresFault::refused, "a transaction that failed was to be committed");
+    if (parts_->extent == Parts::Extent::several) guarded([&] { parts_->transaction->exec("COMMIT"); });
   } catch (const PostgresFailure& failure) {
     if (failure.fault() != PostgresFault::connection_lost) throw;
     throw PostgresFailure(PostgresFault::in_doubt, failure.what());
@@ -237,7 +315,7 @@ void PostgresConnection::commit() {
 void PostgresConnection::roll_back() noexcept {
   if (!parts_ || !parts_->transaction) return;
   try {
-    parts_->transaction->abort();
+    if (parts_->extent == Parts::Extent::several) parts_->transaction->exec("ROLLBACK");
     parts_->transaction.reset();
   } catch (const std::exception&) {
     parts_->lost = true;  // in which state the session is nobody knows
@@ -249,7 +327,8 @@ const std::string* PostgresConnection::prepared_name(const std::string& sql) {
   if (!parts_->may_prepare) return nullptr;
   if (const auto found = parts_->prepared.find(sql); found != parts_->prepared.end()) return &found->second;
   if (parts_->prepared.size() == prepared_max) return nullptr;
-  const std::string name = "traceweir_" + std::to_string(parts_->prepared.size());
+  // Named by what it says: in a session that is not ours it is unknown, and never another one.
+  const std::string name = "traceweir_" + hash::sha256_hex(sql).substr(0, 32);
   parts_->connection.prepare(name, sql);
   return &parts_->prepared.emplace(sql, name).first->second;
 }
@@ -263,6 +342,7 @@ Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> 
       throw PostgresFailure(PostgresFault::unstorable_text, "a text has a zero byte or is not UTF-8");
     texts.push_back(storable ? parameter.text()->c_str() : nullptr);
   }
+  if (parts_->extent == Parts::Extent::single) TRACEWEIR_ASSERT(!std::exchange(parts_->used, true));
   return guarded([&] {
     const auto values = pqxx::prepare::make_dynamic_params(texts);
     const std::string* name = prepared_name(sql);
@@ -280,10 +360,11 @@ void PostgresConnection::listen(const std::string& channel, std::function<void(s
   guarded([&] { parts_->receiver = std::make_unique<Receiver>(parts_->connection, channel, std::move(hear)); });
 }
 
-void PostgresConnection::wait_for_notice(int descriptor) {
+void PostgresConnection::wait_for_notice(int descriptor, std::optional<std::chrono::milliseconds> time) {
+  const int limit = time ? static_cast<int>(std::max(time->count(), std::chrono::milliseconds::rep{0})) : -1;
   guarded([&] {
     std::array<pollfd, 2> ready{pollfd{parts_->connection.sock(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
-    if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) throw pqxx::broken_connection();
+    if (::poll(ready.data(), ready.size(), limit) < 0 && errno != EINTR) throw pqxx::broken_connection();
     if (ready[0].revents != 0) parts_->connection.get_notifs();
   });
 }

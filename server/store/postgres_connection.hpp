@@ -107,6 +107,7 @@ class Rows {
   void take(int column, double& value);
   void take(int column, bool& value) { value = known_cell(column) == "t"; }
   void take(int column, Timestamp& value);
+  void take(int column, std::vector<std::string>& values);  ///< a text[] without missing elements
   template <typename T>
   void take(int column, std::optional<T>& value) {
     if (!cell(column)) return value.reset();
@@ -130,10 +131,18 @@ class PostgresConnection {
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
+  /// Statements that set what holds as long as the session does. False: a pooler stands in between, so that the session
+  /// is not ours, and nothing was set. Once, before the first transaction.
+  bool settle(const std::string& settings);
+  [[nodiscard]] bool is_settled() const;
+
   /// Starts a transaction; `settings` are statements without parameters that begin it. Nothing outlives it, so that a
   /// pooler may hand each transaction to another session of the server.
   void begin(Access access, const std::string& settings);
-  /// Throws in_doubt where it may or may not have happened.
+  /// The next statement is a transaction of its own: without words before and after it, and with what the session was
+  /// settled with. Writing, it throws in_doubt where it may or may not have happened.
+  void begin_single(Access access);
+  /// Throws in_doubt where it may or may not have happened. After a single statement there is nothing left to do.
   void commit();
   /// Ends a transaction that was begun and not committed; without one it does nothing.
   void roll_back() noexcept;
@@ -158,8 +167,8 @@ class PostgresConnection {
   /// From now on `hear` is called, in wait_for_notice(), with the payload of each notification of the channel. No
   /// transaction may be open, here as there.
   void listen(const std::string& channel, std::function<void(std::string_view payload)> hear);
-  /// Waits until a notification came or `descriptor` can be read.
-  void wait_for_notice(int descriptor);
+  /// Waits until a notification came, `descriptor` can be read, or the time is over.
+  void wait_for_notice(int descriptor, std::optional<std::chrono::milliseconds> time);
 
   [[nodiscard]] bool broken() const;
 
@@ -167,6 +176,7 @@ class PostgresConnection {
   struct Parts;  ///< libpqxx's
   Rows run(const std::string& sql, std::span<const Parameter> parameters);
   const std::string* prepared_name(const std::string& sql);
+  [[nodiscard]] bool may_have_written() const;
   template <typename Work>
   auto guarded(const Work& work);
 

@@ -30,10 +30,7 @@ Error error_of(const PostgresFailure& failure) {
   }
 }
 
-PostgresDatabase::PostgresDatabase(std::string address)
-    : address_(std::move(address)),
-      begin_reading_(transaction_settings(Access::reading)),
-      begin_writing_(transaction_settings(Access::writing)) {
+PostgresDatabase::PostgresDatabase(std::string address) : address_(std::move(address)) {
   for (int i = 0; i < PostgresLimits::connections; ++i) slots_.add(std::make_unique<Slot>());
 }
 
@@ -47,8 +44,20 @@ Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::stri
   }
 }
 
+/// Where the session is ours, what holds for every transaction was said when it was opened.
+void PostgresDatabase::begin(Slot& slot, Kind kind) {
+  if (!slot.connection) {
+    slot.connection = std::make_unique<PostgresConnection>(address_);
+    slot.connection->settle(session_settings());
+  }
+  PostgresConnection& connection = *slot.connection;
+  if (!connection.is_settled()) return connection.begin(kind.access, transaction_settings(kind.access));
+  if (kind.extent == Extent::single) return connection.begin_single(kind.access);
+  connection.begin(kind.access, short_transaction_settings(kind.access));
+}
+
 Result<void> PostgresDatabase::ready() {
-  return read([](PostgresConnection& connection) -> Result<void> {
+  return ask([](PostgresConnection& connection) -> Result<void> {
     if (connection.query("SELECT version FROM schema_version LIMIT 1").count() == 0)
       return fail(ErrorCode::store_unavailable, "store: the database has no schema any more");
     return {};

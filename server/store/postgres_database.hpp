@@ -42,7 +42,12 @@ class PostgresDatabase {
   /// more than once. Errors: those of `work`; store_unavailable.
   template <typename Work>
   std::invoke_result_t<Work, PostgresConnection&> read(const Work& work) {
-    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::reading, work);
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>({Access::reading}, work);
+  }
+  /// The same of work that is one statement: where the session is ours it needs no transaction around it.
+  template <typename Work>
+  std::invoke_result_t<Work, PostgresConnection&> ask(const Work& work) {
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>({Access::reading, Extent::single}, work);
   }
 
   /// Runs `work(PostgresConnection&)`, which returns a Result, in a transaction: committed and on disk when the Result
@@ -50,19 +55,24 @@ class PostgresDatabase {
   /// Errors: those of `work`; store_unavailable, disk_full, bad_query (a text that Postgres cannot hold).
   template <typename Work>
   std::invoke_result_t<Work, PostgresConnection&> write(const Work& work) {
-    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::writing, work);
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>({Access::writing}, work);
+  }
+  /// The same of work that is one statement, which stays even where the Result has an Error.
+  /// Errors: those of write(); store_unavailable, too, where the answer was lost and it may have been done.
+  template <typename Work>
+  std::invoke_result_t<Work, PostgresConnection&> change(const Work& work) {
+    return in_transaction<std::invoke_result_t<Work, PostgresConnection&>>({Access::writing, Extent::single}, work);
   }
 
   /// The same, where `resolve()` can find out whether a commit whose answer was lost has happened. It returns what
   /// `work` would have, or an Error. Errors: those of write().
   template <typename Work, typename Resolve>
   std::invoke_result_t<Work, PostgresConnection&> write(const Work& work, const Resolve& resolve) {
-    bool in_doubt = false;
-    const auto result =
-        in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(Access::writing, work, &in_doubt);
-    if (!in_doubt) return result;
-    auto resolved = resolve();
-    return resolved ? resolved : result;
+    return resolving({Access::writing}, work, resolve);
+  }
+  template <typename Work, typename Resolve>
+  std::invoke_result_t<Work, PostgresConnection&> change(const Work& work, const Resolve& resolve) {
+    return resolving({Access::writing, Extent::single}, work, resolve);
   }
 
   /// Errors: store_unavailable, with the reason.
@@ -75,17 +85,33 @@ class PostgresDatabase {
   };
   using Slots = Pool<Slot>;
 
+  enum class Extent { several, single };  ///< statements
+  struct Kind {
+    Access access;
+    Extent extent = Extent::several;
+  };
+
   explicit PostgresDatabase(std::string address);
+  void begin(Slot& slot, Kind kind);
   static tl::unexpected<Error> busy();
   static bool may_repeat(const PostgresFailure& failure, int tries);
 
+  template <typename Work, typename Resolve>
+  std::invoke_result_t<Work, PostgresConnection&> resolving(Kind kind, const Work& work, const Resolve& resolve) {
+    bool in_doubt = false;
+    const auto result = in_transaction<std::invoke_result_t<Work, PostgresConnection&>>(kind, work, &in_doubt);
+    if (!in_doubt) return result;
+    auto resolved = resolve();
+    return resolved ? resolved : result;
+  }
+
   template <typename R, typename Work>
-  R in_transaction(Access access, const Work& work, bool* in_doubt = nullptr) {
+  R in_transaction(Kind kind, const Work& work, bool* in_doubt = nullptr) {
     const auto lease = slots_.lease(PostgresLimits::turn_time_max);
     if (!lease) return busy();
     for (int tries = 1;; ++tries) {
       try {
-        return attempt<R>(*lease, access, work);
+        return attempt<R>(*lease, kind, work);
       } catch (const PostgresFailure& failure) {
         if ((*lease).connection && (*lease).connection->broken()) (*lease).connection.reset();
         if (may_repeat(failure, tries)) continue;
@@ -96,22 +122,22 @@ class PostgresDatabase {
   }
 
   template <typename R, typename Work>
-  R attempt(Slot& slot, Access access, const Work& work) {
-    if (!slot.connection) slot.connection = std::make_unique<PostgresConnection>(address_);
-    PostgresConnection& connection = *slot.connection;
-    const RollBack roll_back{connection};
-    connection.begin(access, access == Access::reading ? begin_reading_ : begin_writing_);
-    R result = work(connection);
-    if (result && access == Access::writing) connection.commit();  // reading just ends
+  R attempt(Slot& slot, Kind kind, const Work& work) {
+    const RollBack roll_back{slot};
+    begin(slot, kind);
+    R result = work(*slot.connection);
+    if (result && kind.access == Access::writing) slot.connection->commit();  // reading just ends
     return result;
   }
 
   struct RollBack {
-    PostgresConnection& connection;
-    ~RollBack() { connection.roll_back(); }
+    Slot& slot;
+    ~RollBack() {
+      if (slot.connection) slot.connection->roll_back();
+    }
   };
 
-  std::string address_, begin_reading_, begin_writing_;
+  std::string address_;
   Slots slots_;
 };
 

@@ -28,7 +28,7 @@ Result<std::optional<Job>> PostgresStore::claim_job(const Claim& claim) {
       " + $2::bigint, attempts = j.attempts + 1 FROM next, run r, project p WHERE j.seq = next.seq AND r.seq = "
       "j.run_seq "
       "AND p.id = r.project_id RETURNING p.name, r.id, j.rank, j.holder, j.attempts";
-  return database_->write([&](PostgresConnection& connection) -> Result<std::optional<Job>> {
+  return database_->change([&](PostgresConnection& connection) -> Result<std::optional<Job>> {
     Rows row = connection.query(sql, claim.holder, microseconds(claim.lease));
     if (!row.next()) return std::nullopt;
     return job_of(row);
@@ -39,7 +39,7 @@ Result<std::vector<std::string>> PostgresStore::renew_claims(std::span<const std
                                                              std::chrono::milliseconds lease) {
   static const std::string sql = "UPDATE analysis_job SET free_us = " + std::string(now_us) +
                                  " + $2::bigint WHERE holder = ANY ($1::text[]) AND holder <> '' RETURNING holder";
-  return database_->write([&](PostgresConnection& connection) -> Result<std::vector<std::string>> {
+  return database_->change([&](PostgresConnection& connection) -> Result<std::vector<std::string>> {
     std::vector<std::string> held;
     Rows row = connection.query(sql, std::vector<std::string>(holders.begin(), holders.end()), microseconds(lease));
     while (row.next()) row.read(held.emplace_back());
@@ -50,7 +50,7 @@ Result<std::vector<std::string>> PostgresStore::renew_claims(std::span<const std
 Result<void> PostgresStore::release_job(const Release& release) {
   static const std::string sql = "UPDATE analysis_job SET holder = '', free_us = " + std::string(now_us) +
                                  " + $2::bigint, attempts = attempts + $3::bigint WHERE holder = $1 AND holder <> ''";
-  return database_->write([&](PostgresConnection& connection) -> Result<void> {
+  return database_->change([&](PostgresConnection& connection) -> Result<void> {
     const bool failed = release.attempt == Release::Attempt::failed;
     const std::int64_t more = (failed ? strikes_of_a_failure : 0) - strikes_of_an_end;  // which the claim began with
     connection.execute(sql, release.holder, microseconds(release.pause), more);
@@ -59,7 +59,7 @@ Result<void> PostgresStore::release_job(const Release& release) {
 }
 
 Result<std::vector<Job>> PostgresStore::jobs() {
-  return database_->read([](PostgresConnection& connection) -> Result<std::vector<Job>> {
+  return database_->ask([](PostgresConnection& connection) -> Result<std::vector<Job>> {
     std::vector<Job> jobs;
     Rows row = connection.query(
         "SELECT p.name, r.id, j.rank, j.holder, j.attempts FROM analysis_job j JOIN run r ON r.seq = j.run_seq "

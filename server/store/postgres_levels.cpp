@@ -57,17 +57,24 @@ void read_values(PostgresConnection& connection, std::int64_t lane, const Places
   for (const auto& [seq, place] : places) oldest = std::min(oldest, seq);
   Timestamp first = series.runs.front().received_at;
   for (const SeriesRun& run : series.runs) first = std::min(first, run.received_at);
-  std::int64_t seq = 0;
+  std::unordered_map<std::int64_t, std::vector<std::optional<double>>*> columns;
+  std::int64_t id = 0, seq = 0;
+  std::string name;
+  Rows names = connection.query("SELECT id, name FROM metric WHERE name = ANY ($1::text[])", metrics);
+  while (names.next()) {
+    names.read(id, name);
+    columns.emplace(id, &series.values.at(name));
+  }
+  std::vector<std::int64_t> ids;
+  for (const auto& [number, column] : columns) ids.push_back(number);
   double value = 0;
-  for (auto& [metric, values] : series.values) {
-    Rows row = connection.query(
-        "SELECT v.run_seq, v.value FROM measurement v WHERE v.lane_id = $1 AND v.metric_id = (SELECT id FROM metric "
-        "WHERE name = $2) AND v.run_seq >= $3 AND v.received_us >= $4",
-        lane, metric, oldest, first);  // only their months are looked at
-    while (row.next()) {
-      row.read(seq, value);
-      if (const auto place = places.find(seq); place != places.end()) values[place->second] = value;
-    }
+  Rows row = connection.query(
+      "SELECT v.metric_id, v.run_seq, v.value FROM measurement v WHERE v.lane_id = $1 AND v.metric_id = ANY "
+      "($2::bigint[]) AND v.run_seq >= $3 AND v.received_us >= $4",
+      lane, ids, oldest, first);  // only their months are looked at
+  while (row.next()) {
+    row.read(id, seq, value);
+    if (const auto place = places.find(seq); place != places.end()) (*columns.at(id))[place->second] = value;
   }
 }
 

@@ -1,6 +1,9 @@
 #include <algorithm>
-#include <unordered_map>
+#include <charconv>
+#include <chrono>
+#include <span>
 
+#include "analyzer/core/assert.hpp"
 #include "server/store/postgres_store.hpp"
 #include "server/store/run_group.hpp"
 
@@ -8,6 +11,12 @@ namespace traceweir::store {
 namespace {
 
 enum class Documents { none, verdict, all };
+
+/// The texts of an upload, as upload_of() reads them.
+constexpr std::string_view upload_texts =
+    "ARRAY[coalesce(u.idempotency_key, ''), u.rank::text, u.sha256, u.bytes::text, u.name, u.status, u.ranks::text, "
+    "u.error_code, u.error_message, u.stated_ranks, coalesce(u.removed_us::text, ''), u.removed_why]";
+constexpr std::size_t texts_per_upload = 12;
 
 /// The columns of a run. Documents that are not asked for are not read.
 std::string select_runs(Documents documents) {
@@ -19,75 +28,72 @@ std::string select_runs(Documents documents) {
       "r.superseded, r.group_key, r.closed, ";
   sql += documents == Documents::none ? "'', " : "coalesce(d.verdict, ''), ";
   sql += documents == Documents::all ? "coalesce(d.report, '') " : "'' ";
+  sql +=
+      ", ARRAY(SELECT t FROM run_environment e, unnest(ARRAY[e.name, e.value]) WITH ORDINALITY AS x (t, n) "
+      "WHERE e.run_seq = r.seq ORDER BY e.name, n), ARRAY(SELECT t FROM upload u, unnest(" +
+      std::string(upload_texts) + ") WITH ORDINALITY AS x (t, n) WHERE u.run_seq = r.seq ORDER BY u.rank, n) ";
   return sql +
          "FROM run r JOIN project p ON p.id = r.project_id JOIN lane l ON l.id = r.lane_id "
          "LEFT JOIN policy y ON y.sha256 = r.policy_sha256 LEFT JOIN run_document d ON d.run_seq = r.seq";
 }
 
-/// Runs and where each stands, by row number.
-struct Found {
-  std::vector<RunRecord> records;
-  std::vector<std::int64_t> seqs;
-  std::unordered_map<std::int64_t, std::size_t> places;
-};
+std::int64_t number_in(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  TRACEWEIR_ASSERT(error == std::errc{} && end == text.data() + text.size());  // a bigint, as Postgres writes it
+  return number;
+}
 
-void add_record(Rows& row, Found& found) {
+/// `texts`: of one upload.
+Upload upload_of(std::span<const std::string, texts_per_upload> texts) {
+  Upload upload;
+  upload.rank = number_in(texts[1]);
+  upload.sha256 = texts[2];
+  upload.bytes = number_in(texts[3]);
+  upload.name = texts[4];
+  upload.status = stored_word(upload_status_of(texts[5]));
+  upload.ranks = number_in(texts[6]);
+  upload.error_code = texts[7];
+  upload.error_message = texts[8];
+  upload.stated = ranks_of_text(texts[9]);
+  if (!texts[10].empty()) upload.removed_at = Timestamp{std::chrono::microseconds{number_in(texts[10])}};
+  upload.removed_why = texts[11];
+  return upload;
+}
+
+void add_parts(const std::vector<std::string>& environment, const std::vector<std::string>& uploads, RunRecord& run) {
+  for (std::size_t i = 0; i + 1 < environment.size(); i += 2)
+    run.head.environment.emplace(environment[i], environment[i + 1]);
+  if (!uploads.empty()) run.head.idempotency_key = uploads.front();
+  for (std::size_t i = 0; i + texts_per_upload <= uploads.size(); i += texts_per_upload)
+    run.uploads.push_back(upload_of(std::span(uploads).subspan(i).first<texts_per_upload>()));
+}
+
+RunRecord record_of(Rows& row) {
   std::int64_t seq = 0;
   RunRecord run;
   RunHead& head = run.head;
   std::string status;
   std::optional<std::string> outcome;
+  std::vector<std::string> environment, uploads;
   row.read(seq, head.id, head.project, head.workload, head.commit, head.branch, head.base_branch, head.head, head.base,
            head.pull_request, head.fork, head.attempt, head.ci_run, head.job, head.matrix, head.job_url, head.run_key,
            head.ranks_expected, head.steps_glob, head.window, head.skip_steps, head.policy, head.token,
            head.received_at, status, outcome, run.comparable_key, run.in_baseline, run.error_code, run.error_message,
-           run.finished_at, run.superseded, head.group, run.closed, run.verdict_json, run.report_json);
+           run.finished_at, run.superseded, head.group, run.closed, run.verdict_json, run.report_json, environment,
+           uploads);
   run.status = stored_word(run_status_of(status));
   if (outcome) run.outcome = stored_word(gate::outcome_of(*outcome));
-  found.places.emplace(seq, found.records.size());
-  found.seqs.push_back(seq);
-  found.records.push_back(std::move(run));
+  add_parts(environment, uploads, run);
+  return run;
 }
 
-void read_environments(PostgresConnection& connection, Found& found) {
-  Rows rows = connection.query("SELECT run_seq, name, value FROM run_environment WHERE run_seq = ANY ($1::bigint[])",
-                               found.seqs);
-  std::int64_t seq = 0;
-  std::string name, value;
-  while (rows.next()) {
-    rows.read(seq, name, value);
-    found.records[found.places.at(seq)].head.environment.emplace(name, value);
-  }
-}
-
-void read_uploads(PostgresConnection& connection, Found& found) {
-  Rows rows = connection.query(
-      "SELECT run_seq, coalesce(idempotency_key, ''), rank, sha256, bytes, name, status, ranks, error_code, "
-      "error_message, stated_ranks, removed_us, removed_why FROM upload "
-      "WHERE run_seq = ANY ($1::bigint[]) ORDER BY run_seq, rank",
-      found.seqs);
-  std::int64_t seq = 0;
-  std::string key, status, stated;
-  while (rows.next()) {
-    Upload upload;
-    rows.read(seq, key, upload.rank, upload.sha256, upload.bytes, upload.name, status, upload.ranks, upload.error_code,
-              upload.error_message, stated, upload.removed_at, upload.removed_why);
-    upload.stated = ranks_of_text(stated);
-    upload.status = stored_word(upload_status_of(status));
-    RunRecord& record = found.records[found.places.at(seq)];
-    if (record.uploads.empty()) record.head.idempotency_key = key;
-    record.uploads.push_back(std::move(upload));
-  }
-}
-
-/// The runs of a query that selects `select_runs`: three statements, however many runs there are.
-std::vector<RunRecord> records_of(PostgresConnection& connection, Rows row) {
-  Found found;
-  while (row.next()) add_record(row, found);
-  if (found.records.empty()) return {};
-  read_environments(connection, found);
-  read_uploads(connection, found);
-  return std::move(found.records);
+/// The runs of a query that selects `select_runs`.
+std::vector<RunRecord> records_of(Rows row) {
+  std::vector<RunRecord> records;
+  records.reserve(static_cast<std::size_t>(row.count()));
+  while (row.next()) records.push_back(record_of(row));
+  return records;
 }
 
 /// The run of the row that was just locked: read again, since another transaction may have changed it before.
@@ -96,7 +102,7 @@ std::optional<LockedRun> read_locked(PostgresConnection& connection, Rows locked
   if (!locked.next()) return std::nullopt;
   LockedRun run;
   locked.read(run.seq);
-  auto records = records_of(connection, connection.query(sql, run.seq));
+  auto records = records_of(connection.query(sql, run.seq));
   if (records.empty()) return std::nullopt;
   run.record = std::move(records.front());
   return run;
@@ -147,8 +153,14 @@ std::optional<LockedRun> lock_group(PostgresConnection& connection, std::string_
 
 Result<std::optional<RunRecord>> PostgresStore::run(std::string_view project, std::string_view id) {
   static const std::string sql = select_runs(Documents::all) + " WHERE r.id = $1 AND p.name = $2";
+  static const std::string unaccepted = sql + " AND NOT EXISTS (SELECT FROM acceptance a WHERE a.run_seq = r.seq)";
+  // Of most runs nothing is accepted: those are told by one statement.
+  TRACEWEIR_TRY(found, database_->ask([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
+    return records_of(connection.query(unaccepted, id, project));
+  }));
+  if (!found.empty()) return std::move(found.front());
   return database_->read([&](PostgresConnection& connection) -> Result<std::optional<RunRecord>> {
-    auto records = records_of(connection, connection.query(sql, id, project));
+    auto records = records_of(connection.query(sql, id, project));
     if (records.empty()) return std::nullopt;
     records.front().acceptances = acceptances_of(connection, {.project = std::string(project), .run = std::string(id)});
     return std::move(records.front());
@@ -159,10 +171,9 @@ Result<std::vector<RunRecord>> PostgresStore::runs(const RunFilter& filter) {
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
     TRACEWEIR_TRY(cursor, cursor_of(connection, filter));
     const auto outcome = filter.outcome ? std::optional(gate::word(*filter.outcome)) : std::nullopt;
-    return records_of(
-        connection, connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0),
-                                     filter.branch, filter.commit, filter.workload, outcome, filter.since, filter.until,
-                                     cursor, filter.environment));
+    return records_of(connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0),
+                                       filter.branch, filter.commit, filter.workload, outcome, filter.since,
+                                       filter.until, cursor, filter.environment));
   });
 }
 
@@ -171,16 +182,16 @@ Result<std::vector<RunRecord>> PostgresStore::runs_of_commit(std::string_view pr
   static const std::string sql =
       select_runs(Documents::all) +
       " WHERE p.name = $1 AND r.commit_sha = $2 AND ($3 = '' OR l.workload = $3) ORDER BY r.seq";
-  return database_->read([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
-    return records_of(connection, connection.query(sql, project, commit, workload));
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
+    return records_of(connection.query(sql, project, commit, workload));
   });
 }
 
 Result<std::vector<RunRecord>> PostgresStore::unfinished_runs() {
   static const std::string sql =
       select_runs(Documents::none) + " WHERE r.status IN ('pending', 'analysing') ORDER BY r.seq";
-  return database_->read([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
-    return records_of(connection, connection.query(sql));
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
+    return records_of(connection.query(sql));
   });
 }
 

@@ -32,7 +32,10 @@ constexpr std::string_view insert_run =
     "u AS (INSERT INTO upload (run_seq, rank, sha256, bytes, name, project_id, idempotency_key, status, "
     "received_us) SELECT r.seq, $27::bigint, $28, $29::bigint, $30, p.id, $2::text, $34, $25::bigint FROM p, r), "
     "e AS (INSERT INTO run_environment (run_seq, name, value) "
-    "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)) "
+    "SELECT r.seq, n.name, n.value FROM r, unnest($31::text[], $32::text[]) AS n (name, value)), "
+    "j AS (INSERT INTO analysis_job (run_seq, rank, holder, free_us, attempts) SELECT r.seq, $35::bigint, $36, "
+    "CASE WHEN $36 = '' THEN 0 ELSE (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $37::bigint END, "
+    "CASE WHEN $36 = '' THEN 0 ELSE 1 END FROM r) "
     "SELECT (SELECT id FROM p), (SELECT id FROM seen), (SELECT sha256 FROM seen), (SELECT rank FROM seen), "
     "(SELECT commit_sha FROM seen), (SELECT workload FROM seen), (SELECT id FROM l), "
     "(SELECT seq FROM r)";
@@ -44,7 +47,7 @@ struct Recorded {
   std::optional<std::int64_t> seen_rank, lane, seq;
 };
 
-Recorded record(PostgresConnection& connection, const RunHead& head, const Upload& upload) {
+Recorded record(PostgresConnection& connection, const RunHead& head, const Upload& upload, const Claim& claim) {
   const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
   const auto policy = head.policy.empty() ? std::nullopt : std::optional(hash::sha256_hex(head.policy));
   std::vector<std::string> names, values;
@@ -59,7 +62,8 @@ Recorded record(PostgresConnection& connection, const RunHead& head, const Uploa
       head.base_branch, head.head, head.base, head.pull_request, head.fork, head.attempt, head.ci_run, head.job,
       head.matrix, head.job_url, head.run_key, head.ranks_expected, head.steps_glob, head.window, head.skip_steps,
       head.token, head.received_at, word(alone ? RunStatus::analysing : RunStatus::pending), upload.rank, upload.sha256,
-      upload.bytes, upload.name, names, values, head.group, word(alone ? UploadStatus::whole : UploadStatus::received));
+      upload.bytes, upload.name, names, values, head.group, word(alone ? UploadStatus::whole : UploadStatus::received),
+      alone ? whole_run : upload.rank, claim.holder, std::chrono::microseconds(claim.lease).count());
   row.next();
   row.read(recorded.project, recorded.seen_run, recorded.seen_sha256, recorded.seen_rank, recorded.seen_commit,
            recorded.seen_workload, recorded.lane, recorded.seq);
@@ -119,9 +123,7 @@ Result<Begun> join_or_record(PostgresConnection& connection, const RunHead& head
                              const Claim& claim) {
   TRACEWEIR_TRY(joined, join_group(connection, head, upload, claim));
   if (joined) return *joined;
-  const Recorded recorded = record(connection, head, upload);
-  if (recorded.seq) add_job(connection, *recorded.seq, head.group.empty() ? whole_run : upload.rank, claim);
-  return begun_of(recorded, head, upload);
+  return begun_of(record(connection, head, upload, claim), head, upload);
 }
 
 /// Two uploads with one key, or of one group, at once: the second waits for the first at the unique key and breaks it.
@@ -139,9 +141,15 @@ Result<Begun> begin_once(PostgresConnection& connection, const RunHead& head, co
 
 struct Place {
   std::int64_t run;
-  bool of_a_job;   ///< others may be attempts of the same
-  bool has_month;  ///< and the next one is there, too: where its values go
-  Timestamp received_at;
+  bool of_a_job;        ///< others may be attempts of the same
+  std::int64_t values;  ///< written
+};
+
+/// The measured values in columns.
+struct Values {
+  std::vector<std::string> names;
+  std::vector<double> values;
+  std::vector<std::optional<double>> levels, lows, highs;
 };
 
 /// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`.
@@ -158,11 +166,16 @@ constexpr std::string_view of_the_same_commit =
     "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
     "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.id = $1 ";
 
-/// Runs of a commit may be finished at once. Each locks all of them first, so that the later one sees the earlier.
-void lock_commit(PostgresConnection& connection, const std::string& run) {
+/// Runs of a commit may be finished at once. Each locks all of them first, so that the later one sees the earlier. The
+/// time of the run, where there is no month for its values.
+std::optional<Timestamp> lock_commit(PostgresConnection& connection, const std::string& run) {
   static const std::string sql =
-      "SELECT o.seq" + std::string(of_the_same_commit) + "ORDER BY o.seq FOR NO KEY UPDATE OF o";
-  connection.query(sql, run);
+      "SELECT o.seq, CASE WHEN NOT has_measurement_months(r.received_us) THEN r.received_us END" +
+      std::string(of_the_same_commit) + "ORDER BY o.seq FOR NO KEY UPDATE OF o";
+  std::optional<Timestamp> unmade;
+  Rows row = connection.query(sql, run);
+  if (row.next()) row.read_at(1, unmade);
+  return unmade;
 }
 
 /// A verdict on several runs of a commit is of those that it knows.
@@ -178,9 +191,10 @@ Result<void> check_beside(PostgresConnection& connection, const RunResult& resul
   return fail(ErrorCode::conflict, "run " + result.run + ": another run of its commit was judged meanwhile");
 }
 
-/// Marks a run as finished, keeps its documents and ends its jobs, in one statement; nothing where it is no open run,
-/// or its job is in another claim: then the transaction has to end without a trace.
-std::optional<Place> mark_finished(PostgresConnection& connection, const RunResult& result) {
+/// Marks a run as finished, keeps its documents and values, ends its jobs and tells its series, in one statement;
+/// nothing where it is no open run, or its job is in another claim: then the transaction has to end without a trace.
+/// The series of a run that other attempts may take out of it is told later.
+std::optional<Place> mark_finished(PostgresConnection& connection, const RunResult& result, const Values& values) {
   const auto outcome = result.outcome ? std::optional(gate::word(*result.outcome)) : std::nullopt;
   Rows row = connection.query(
       "WITH gone AS (DELETE FROM analysis_job j USING run r WHERE r.id = $1 AND j.run_seq = r.seq "
@@ -189,15 +203,25 @@ std::optional<Place> mark_finished(PostgresConnection& connection, const RunResu
       "in_baseline = $5::boolean AND NOT superseded, error_code = $6, error_message = $7, finished_us = $8::bigint, "
       "in_series = $11::boolean AND NOT superseded "
       "WHERE id = $1 AND (status = 'analysing' AND EXISTS (SELECT FROM gone WHERE rank < 0) "
-      "OR status = 'pending' AND $12 = '') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job, received_us), "
-      "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed) "
-      "SELECT seq, of_a_job, has_measurement_months(received_us), received_us FROM closed",
+      "OR status = 'pending' AND $12 = '') RETURNING seq, ci_run <> '' OR run_key <> '' AS of_a_job, received_us, "
+      "lane_id, "
+      "comparable_key, in_series), "
+      "documents AS (INSERT INTO run_document (run_seq, report, verdict) SELECT seq, $9, $10 FROM closed), "
+      "kept AS (INSERT INTO measurement (lane_id, metric_id, run_seq, received_us, value, level, low, high) "
+      "SELECT c.lane_id, m.id, c.seq, c.received_us, n.value, n.level, n.low, n.high FROM closed c, "
+      "unnest($13::text[], "
+      "$14::double precision[], $15::double precision[], $16::double precision[], $17::double precision[]) "
+      "AS n (name, value, level, low, high) JOIN metric m ON m.name = n.name RETURNING metric_id), "
+      "told AS (INSERT INTO series (lane_id, comparable_key, version) SELECT lane_id, comparable_key, 1 FROM closed "
+      "WHERE in_series AND NOT of_a_job ON CONFLICT (lane_id, comparable_key) "
+      "DO UPDATE SET version = series.version + 1) "
+      "SELECT seq, of_a_job, (SELECT count(*) FROM kept) FROM closed",
       result.run, word(result.status), outcome, result.comparable_key, result.in_baseline, result.error_code,
       result.error_message, result.finished_at, result.report_json, result.verdict_json, result.in_series,
-      result.holder);
+      result.holder, values.names, values.values, values.levels, values.lows, values.highs);
   if (!row.next()) return std::nullopt;
   Place place{};
-  row.read(place.run, place.of_a_job, place.has_month, place.received_at);
+  row.read(place.run, place.of_a_job, place.values);
   return place;
 }
 
@@ -230,30 +254,25 @@ void name_metrics(PostgresConnection& connection, const std::vector<std::string>
       names);
 }
 
-Result<void> add_values(PostgresConnection& connection, std::int64_t run, const RunResult& result) {
-  std::vector<std::string> names;
-  std::vector<double> values;
-  std::vector<std::optional<double>> levels, lows, highs;
+/// Errors: internal (a value is not a number).
+Result<Values> values_of(const RunResult& result) {
+  Values columns;
   for (const auto& [metric, value] : result.values) {
     if (std::isnan(value)) return fail(ErrorCode::internal, "run " + result.run + ": " + metric + " is not a number");
-    names.push_back(metric);
-    values.push_back(value);
+    columns.names.push_back(metric);
+    columns.values.push_back(value);
     const auto band = result.bands.find(metric);
     const bool compared = band != result.bands.end();
-    levels.push_back(compared ? std::optional(band->second.level) : std::nullopt);
-    lows.push_back(compared ? std::optional(band->second.low) : std::nullopt);
-    highs.push_back(compared ? std::optional(band->second.high) : std::nullopt);
+    columns.levels.push_back(compared ? std::optional(band->second.level) : std::nullopt);
+    columns.lows.push_back(compared ? std::optional(band->second.low) : std::nullopt);
+    columns.highs.push_back(compared ? std::optional(band->second.high) : std::nullopt);
   }
-  if (names.empty()) return {};
-  name_metrics(connection, names);
-  const auto kept = connection.execute(
-      "INSERT INTO measurement (lane_id, metric_id, run_seq, received_us, value, level, low, high) "
-      "SELECT r.lane_id, m.id, r.seq, r.received_us, n.value, n.level, n.low, n.high FROM run r, unnest($2::text[], "
-      "$3::double precision[], $4::double precision[], $5::double precision[], $6::double precision[]) "
-      "AS n (name, value, level, low, high) JOIN metric m ON m.name = n.name WHERE r.seq = $1",
-      run, names, values, levels, lows, highs);
-  TRACEWEIR_ASSERT(kept == std::ssize(names));
-  return {};
+  return columns;
+}
+
+/// A metric that this process has seen in the database is there no more: another database was put in its place.
+[[noreturn]] void meet_again() {
+  throw PostgresFailure(PostgresFault::again, "a metric that was known is not there any more");
 }
 
 }  // namespace
@@ -269,32 +288,37 @@ Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload
     if (!made) return fail(ErrorCode::store_unavailable, "not known");
     return Begun{head.id, Begun::State::created};
   };
-  return database_->write(work, resolve);
+  return head.group.empty() ? database_->change(work, resolve) : database_->write(work, resolve);
 }
 
 Result<void> PostgresStore::finish_run(const RunResult& result) {
   TRACEWEIR_ASSERT(result.status == RunStatus::judged || result.status == RunStatus::rejected);
+  TRACEWEIR_TRY(values, values_of(result));
   std::optional<Timestamp> unmade;  // a time whose month has to be made first, in a transaction of its own
   const auto work = [&](PostgresConnection& connection) -> Result<void> {
-    lock_commit(connection, result.run);
-    TRACEWEIR_TRY_VOID(check_beside(connection, result));
-    const auto place = mark_finished(connection, result);
-    if (!place) return tl::unexpected(why_not_closed(connection, result.run));
-    unmade = place->has_month ? std::nullopt : std::optional(place->received_at);
+    unmade = lock_commit(connection, result.run);
     if (unmade) return fail(ErrorCode::internal, "run " + result.run + ": there is no month for its values");
-    if (place->of_a_job) settle_attempts(connection, place->run);
-    TRACEWEIR_TRY_VOID(add_values(connection, place->run, result));
+    TRACEWEIR_TRY_VOID(check_beside(connection, result));
+    if (!known_metrics_.has(values.names)) name_metrics(connection, values.names);
+    const auto place = mark_finished(connection, result, values);
+    if (!place) return tl::unexpected(why_not_closed(connection, result.run));
+    if (place->values != std::ssize(values.names)) known_metrics_.clear(), meet_again();
     TRACEWEIR_TRY_VOID(lean(connection, result.run, result.leans_on));
+    if (!place->of_a_job) return {};
+    settle_attempts(connection, place->run);
     touch_series(connection, result.run);
     return {};
   };
-  const auto done = database_->write(work);
-  if (!unmade) return done;
-  TRACEWEIR_TRY_VOID(database_->write([&](PostgresConnection& connection) -> Result<void> {
-    make_months(connection, *unmade);
-    return {};
-  }));
-  return database_->write(work);
+  auto done = database_->write(work);
+  if (unmade) {
+    TRACEWEIR_TRY_VOID(database_->write([&](PostgresConnection& connection) -> Result<void> {
+      make_months(connection, *unmade);
+      return {};
+    }));
+    done = database_->write(work);
+  }
+  if (done) known_metrics_.add(values.names);
+  return done;
 }
 
 }  // namespace traceweir::store

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -12,62 +11,54 @@ namespace {
 /// How many commits of a line are read ahead when one of them is asked for.
 constexpr std::int64_t parents_ahead = 1'000;
 
-std::optional<std::int64_t> lane_of(PostgresConnection& connection, const BaselineQuery& query) {
-  std::optional<std::int64_t> lane;
-  Rows row = connection.query(
-      "SELECT l.id FROM lane l JOIN project p ON p.id = l.project_id "
-      "WHERE p.name = $1 AND l.workload = $2 AND l.branch = $3",
-      query.project, query.workload, query.branch);
-  if (row.next()) row.read(lane);
-  return lane;
+/// The lane of the query: $1 to $3 of the statement are the query's project, workload and branch.
+constexpr std::string_view lane_of_query =
+    "(SELECT l.id FROM lane l JOIN project p ON p.id = l.project_id WHERE p.name = $1 AND l.workload = $2 AND "
+    "l.branch = $3)";
+
+/// What a run `r` has to be: $4 to $6 of the statement are the query's key, the commit that does not count, and the run
+/// below whose row number it stands. An unknown run has nothing before it.
+std::string place_of(const BaselineQuery& query) {
+  return std::string(" r.in_baseline AND r.commit_sha <> $5 AND ") +
+         (query.before_run.empty() ? "$6 = ''" : "r.seq < (SELECT b.seq FROM run b WHERE b.id = $6)");
 }
 
-/// Only runs below this row number count. An unknown run has nothing before it.
-std::int64_t seq_limit(PostgresConnection& connection, const BaselineQuery& query) {
-  if (query.before_run.empty()) return std::numeric_limits<std::int64_t>::max();
-  std::int64_t seq = 0;
-  Rows row = connection.query("SELECT seq FROM run WHERE id = $1", query.before_run);
-  if (row.next()) row.read(seq);
-  return seq;
-}
-
-/// What else a run `r` has to be: $6 and $7 of the statement are the query's now and since.
+/// What else it has to be: $8 and $9 of the statement are the query's now and since.
 std::string counting(const BaselineQuery& query) {
   std::string sql =
       query.leaning == Leaning::never
-          ? " AND $6::bigint IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_acceptance x WHERE x.run_seq = r.seq)"
+          ? " AND $8::bigint IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_acceptance x WHERE x.run_seq = r.seq)"
           : " AND NOT EXISTS (SELECT 1 FROM run_acceptance x JOIN acceptance a ON a.seq = "
             "x.acceptance_seq WHERE x.run_seq = r.seq AND (a.undone_us IS NOT NULL OR a.until_us <= "
-            "$6))";
+            "$8))";
   sql += query.since ? " AND coalesce((SELECT c.committed_us FROM commit_node c WHERE c.project_id = r.project_id AND "
-                       "c.sha = r.commit_sha), r.received_us) >= $7"
-                     : " AND $7::bigint IS NULL";
+                       "c.sha = r.commit_sha), r.received_us) >= $9"
+                     : " AND $9::bigint IS NULL";
   return sql;
 }
 
 /// Reads the lane's partial index of baseline runs from its end.
-Rows of_any_commit(PostgresConnection& connection, std::int64_t lane, const BaselineQuery& query) {
-  return connection.query(
-      "SELECT r.seq, r.id, r.commit_sha, r.received_us FROM run r WHERE r.in_baseline AND r.lane_id = $1 "
-      "AND r.comparable_key = $2 AND r.seq < $3 AND r.commit_sha <> $4" +
-          counting(query) + " ORDER BY r.seq DESC LIMIT $5",
-      lane, query.comparable_key, seq_limit(connection, query), query.not_commit,
-      std::max<std::int64_t>(query.limit, 0), query.now, query.since);
+Rows of_any_commit(PostgresConnection& connection, const BaselineQuery& query) {
+  return connection.query("SELECT r.seq, r.id, r.commit_sha, r.received_us FROM run r WHERE" + place_of(query) +
+                              " AND r.lane_id = " + std::string(lane_of_query) + " AND r.comparable_key = $4" +
+                              counting(query) + " ORDER BY r.seq DESC LIMIT $7",
+                          query.project, query.workload, query.branch, query.comparable_key, query.not_commit,
+                          query.before_run, std::max<std::int64_t>(query.limit, 0), query.now, query.since);
 }
 
 /// Looks at the few runs of each commit, so that the cost follows the list of commits and not the number of runs.
-Rows of_these_commits(PostgresConnection& connection, std::int64_t lane, const BaselineQuery& query) {
+Rows of_these_commits(PostgresConnection& connection, const BaselineQuery& query) {
   std::set<std::string_view> asked{query.not_commit};
   std::vector<std::string> commits;  // each once, nearest first
   for (const std::string& commit : query.commits)
     if (asked.insert(commit).second) commits.push_back(commit);
   return connection.query(
-      "SELECT o.seq, o.id, o.commit_sha, o.received_us FROM unnest($8::text[]) WITH ORDINALITY AS n (sha, number) "
-      "CROSS JOIN LATERAL (SELECT r.seq, r.id, r.commit_sha, r.received_us FROM lane l "
-      "JOIN run r ON r.project_id = l.project_id WHERE l.id = $1 AND r.commit_sha = n.sha AND r.seq < $3 "
-      "AND r.lane_id = l.id AND r.comparable_key = $2 AND r.in_baseline AND r.commit_sha <> $4" +
-          counting(query) + " ORDER BY r.seq DESC LIMIT $5) o ORDER BY n.number, o.seq DESC LIMIT $5",
-      lane, query.comparable_key, seq_limit(connection, query), query.not_commit,
+      "SELECT o.seq, o.id, o.commit_sha, o.received_us FROM unnest($10::text[]) WITH ORDINALITY AS n (sha, number) "
+      "CROSS JOIN LATERAL (SELECT r.seq, r.id, r.commit_sha, r.received_us FROM project q JOIN lane l "
+      "ON l.project_id = q.id JOIN run r ON r.project_id = l.project_id WHERE q.name = $1 AND l.workload = $2 AND "
+      "l.branch = $3 AND r.commit_sha = n.sha AND r.lane_id = l.id AND r.comparable_key = $4 AND" +
+          place_of(query) + counting(query) + " ORDER BY r.seq DESC LIMIT $7) o ORDER BY n.number, o.seq DESC LIMIT $7",
+      query.project, query.workload, query.branch, query.comparable_key, query.not_commit, query.before_run,
       std::max<std::int64_t>(query.limit, 0), query.now, query.since, commits);
 }
 
@@ -117,21 +108,31 @@ std::string sql_of(const HistoryQuery& query) {
       query.environment.empty() ? "$6 = ''" : "(SELECT e.comparable_key FROM run e WHERE e.seq = n.run_seq) = $6";
   return "SELECT v.run_seq, r.id, r.commit_sha, v.branch, r.comparable_key, c.committed_us, r.received_us, v.value, "
          "r.outcome, coalesce(c.subject, ''), coalesce(c.author, ''), r.superseded, r.in_baseline, v.level, v.low, "
-         "v.high FROM (SELECT s.run_seq, s.value, s.level, s.low, s.high, l.branch, l.project_id FROM project p "
+         "v.high, q.parent FROM (SELECT s.run_seq, s.value, s.level, s.low, s.high, l.branch, l.project_id FROM "
+         "project p "
          "JOIN lane l ON l.project_id = p.id JOIN metric m ON m.name = $3 "
          "CROSS JOIN LATERAL (SELECT n.run_seq, n.value, n.level, n.low, n.high FROM measurement n "
          "WHERE n.lane_id = l.id AND n.metric_id = m.id AND " +
          environment + " ORDER BY n.run_seq DESC LIMIT $4) s WHERE p.name = $1 AND l.workload = $2 AND " + lane +
          " ORDER BY s.run_seq DESC LIMIT $4) v JOIN run r ON r.seq = v.run_seq "
-         "LEFT JOIN commit_node c ON c.project_id = v.project_id AND c.sha = r.commit_sha ORDER BY v.run_seq DESC";
+         "LEFT JOIN commit_node c ON c.project_id = v.project_id AND c.sha = r.commit_sha "
+         "LEFT JOIN commit_parent q ON q.project_id = v.project_id AND q.sha = r.commit_sha AND q.position = 0 "
+         "ORDER BY v.run_seq DESC";
 }
 
-HistoryPoint point_of(Rows& row, std::int64_t& seq) {
+/// What else is known of a point.
+struct Behind {
+  std::int64_t seq = 0;
+  std::optional<std::string> parent;  ///< of its commit
+};
+
+HistoryPoint point_of(Rows& row, Behind& behind) {
   HistoryPoint point;
   std::optional<std::string> outcome;
   std::optional<double> level, low, high;
-  row.read(seq, point.run, point.commit, point.branch, point.comparable_key, point.committed_at, point.uploaded_at,
-           point.value, outcome, point.subject, point.author, point.superseded, point.in_baseline, level, low, high);
+  row.read(behind.seq, point.run, point.commit, point.branch, point.comparable_key, point.committed_at,
+           point.uploaded_at, point.value, outcome, point.subject, point.author, point.superseded, point.in_baseline,
+           level, low, high, behind.parent);
   if (level && low && high) point.band = gate::NoiseBand{*level, *low, *high};
   if (outcome) point.outcome = stored_word(gate::outcome_of(*outcome));
   return point;
@@ -152,6 +153,10 @@ class FirstParents {
       known_[sha] = std::move(parent);
     }
   }
+
+  FirstParents(PostgresConnection& connection, std::int64_t project,
+               std::unordered_map<std::string, std::optional<std::string>> known)
+      : connection_(connection), project_(project), known_(std::move(known)) {}
 
   std::optional<std::string> of(const std::string& sha) {
     if (const auto found = known_.find(sha); found != known_.end()) return found->second;
@@ -183,23 +188,50 @@ std::set<std::int64_t> accepted_runs(PostgresConnection& connection, std::int64_
   return runs;
 }
 
+/// Whether each commit is the child of the one before it, or the same: then the order of receipt is that of the graph,
+/// and nothing else has to be known of it. Most histories are like that.
+bool is_a_line(const std::vector<HistoryPoint>& points, const std::vector<Behind>& behind) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const std::string& before = points[i - 1].commit;
+    if (points[i].commit != before && behind[i].parent != before) return false;
+  }
+  if (behind.empty() || !behind.front().parent) return true;
+  const std::string& first = *behind.front().parent;  // in a circle it comes again
+  return std::none_of(points.begin(), points.end(), [&](const HistoryPoint& point) { return point.commit == first; });
+}
+
+/// The points by the commit graph.
+std::vector<HistoryPoint> in_commit_order(PostgresConnection& connection, std::int64_t project,
+                                          std::vector<HistoryPoint> points, std::vector<Behind> behind) {
+  std::vector<std::string> commits;
+  commits.reserve(points.size());
+  std::unordered_map<std::string, std::optional<std::string>> known;
+  known.reserve(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    commits.push_back(points[i].commit);
+    known.try_emplace(points[i].commit, std::move(behind[i].parent));
+  }
+  FirstParents parents(connection, project, std::move(known));
+  std::vector<HistoryPoint> ordered;
+  ordered.reserve(points.size());
+  for (const std::size_t i : commit_order(commits, [&](const std::string& sha) { return parents.of(sha); }))
+    ordered.push_back(std::move(points[i]));
+  return ordered;
+}
+
 /// What acceptances make of the points, and their order. Shape: both lists in order of receipt.
 std::vector<HistoryPoint> finished(PostgresConnection& connection, const HistoryQuery& query,
-                                   std::vector<HistoryPoint> points, const std::vector<std::int64_t>& seqs) {
+                                   std::vector<HistoryPoint> points, std::vector<Behind> behind) {
   const auto project = project_number(connection, query.project);
   if (!project) return points;
   const std::set<std::int64_t> gone = leaning_on_ended(connection, *project, query.now);
   const std::set<std::int64_t> accepted = accepted_runs(connection, *project, query);
-  std::vector<std::string> commits;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i].in_baseline = points[i].in_baseline && !gone.contains(seqs[i]);
-    points[i].accepted = accepted.contains(seqs[i]);
-    commits.push_back(points[i].commit);
+    points[i].in_baseline = points[i].in_baseline && !gone.contains(behind[i].seq);
+    points[i].accepted = accepted.contains(behind[i].seq);
   }
-  std::vector<HistoryPoint> ordered;
-  ordered.reserve(points.size());
-  for (const std::size_t i : order_of(connection, *project, commits)) ordered.push_back(std::move(points[i]));
-  return ordered;
+  if (is_a_line(points, behind)) return points;
+  return in_commit_order(connection, *project, std::move(points), std::move(behind));
 }
 
 }  // namespace
@@ -226,24 +258,20 @@ std::set<std::int64_t> leaning_on_ended(PostgresConnection& connection, std::int
 
 Result<std::vector<BaselineRow>> PostgresStore::baseline(const BaselineQuery& query) {
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<BaselineRow>> {
-    const auto lane = lane_of(connection, query);
-    if (!lane) return std::vector<BaselineRow>{};
-    Candidates candidates = candidates_of(query.commits.empty() ? of_any_commit(connection, *lane, query)
-                                                                : of_these_commits(connection, *lane, query));
+    Candidates candidates =
+        candidates_of(query.commits.empty() ? of_any_commit(connection, query) : of_these_commits(connection, query));
     read_values(connection, query.metrics, candidates);
     return std::move(candidates.rows);
   });
 }
 
 Result<std::int64_t> PostgresStore::other_class_runs(const BaselineQuery& query) {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::int64_t> {
-    const auto lane = lane_of(connection, query);
-    if (!lane) return 0;
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::int64_t> {
     std::int64_t runs = 0;
-    Rows row = connection.query(
-        "SELECT count(*) FROM run WHERE in_baseline AND lane_id = $1 AND comparable_key <> $2 AND seq < $3 "
-        "AND commit_sha <> $4",
-        *lane, query.comparable_key, seq_limit(connection, query), query.not_commit);
+    Rows row = connection.query("SELECT count(*) FROM run r WHERE" + place_of(query) +
+                                    " AND r.lane_id = " + std::string(lane_of_query) + " AND r.comparable_key <> $4",
+                                query.project, query.workload, query.branch, query.comparable_key, query.not_commit,
+                                query.before_run);
     row.next();
     row.read(runs);
     return runs;
@@ -253,14 +281,15 @@ Result<std::int64_t> PostgresStore::other_class_runs(const BaselineQuery& query)
 Result<std::vector<HistoryPoint>> PostgresStore::history(const HistoryQuery& query) {
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<HistoryPoint>> {
     std::vector<HistoryPoint> points;
-    std::vector<std::int64_t> seqs;
+    std::vector<Behind> behind;
     Rows row = connection.query(sql_of(query), query.project, query.workload, query.metric,
                                 std::max<std::int64_t>(query.limit, 0), query.branch, query.environment);
     points.reserve(static_cast<std::size_t>(row.count()));
-    while (row.next()) points.push_back(point_of(row, seqs.emplace_back()));
+    behind.reserve(points.capacity());
+    while (row.next()) points.push_back(point_of(row, behind.emplace_back()));
     std::reverse(points.begin(), points.end());
-    std::reverse(seqs.begin(), seqs.end());
-    return finished(connection, query, std::move(points), seqs);
+    std::reverse(behind.begin(), behind.end());
+    return finished(connection, query, std::move(points), std::move(behind));
   });
 }
 

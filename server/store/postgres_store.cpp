@@ -94,7 +94,7 @@ Result<std::unique_ptr<Store>> open_postgres_store(std::string_view rest, Openin
 }
 
 Result<std::optional<Project>> PostgresStore::project(std::string_view name) {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<Project>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::optional<Project>> {
     Rows row = connection.query(std::string(select_projects) + " WHERE p.name = $1", name);
     if (!row.next()) return std::nullopt;
     return project_of(row);
@@ -102,7 +102,7 @@ Result<std::optional<Project>> PostgresStore::project(std::string_view name) {
 }
 
 Result<std::vector<Project>> PostgresStore::projects() {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::vector<Project>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<Project>> {
     std::vector<Project> projects;
     Rows row = connection.query(std::string(select_projects) + " ORDER BY p.name");
     while (row.next()) projects.push_back(project_of(row));
@@ -134,7 +134,7 @@ Result<void> PostgresStore::put_project(const Project& project, const AuditEntry
 }
 
 Result<std::optional<Token>> PostgresStore::token(std::string_view id) {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<Token>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::optional<Token>> {
     Rows row = connection.query(std::string(select_tokens) + " WHERE t.id = $1", id);
     if (!row.next()) return std::nullopt;
     return token_of(row);
@@ -142,7 +142,7 @@ Result<std::optional<Token>> PostgresStore::token(std::string_view id) {
 }
 
 Result<std::vector<Token>> PostgresStore::tokens() {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::vector<Token>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<Token>> {
     std::vector<Token> tokens;
     Rows row = connection.query(std::string(select_tokens) + " ORDER BY t.created_us, t.id");
     while (row.next()) tokens.push_back(token_of(row));
@@ -186,7 +186,7 @@ Result<void> PostgresStore::shorten_token(std::string_view id, Timestamp expires
 }
 
 Result<void> PostgresStore::note_token_use(std::string_view id, Timestamp at) {
-  return database_->write([&](PostgresConnection& connection) -> Result<void> {
+  return database_->change([&](PostgresConnection& connection) -> Result<void> {
     connection.execute("UPDATE token SET used_us = greatest(coalesce(used_us, $2::bigint), $2::bigint) WHERE id = $1",
                        id, at);
     return {};
@@ -215,7 +215,7 @@ Result<void> PostgresStore::put_policy(std::string_view project, std::string_vie
 }
 
 Result<std::optional<std::string>> PostgresStore::policy(std::string_view project, std::string_view sha256) {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<std::string>> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<std::optional<std::string>> {
     std::optional<std::string> toml;
     Rows row = connection.query(
         "SELECT y.toml FROM project p JOIN project_policy s ON s.project_id = p.id JOIN policy y ON y.sha256 = "
@@ -242,7 +242,7 @@ Result<std::vector<AuditEntry>> PostgresStore::audit(std::string_view project, s
 }
 
 Result<bool> PostgresStore::blob_in_use(std::string_view sha256) {
-  return database_->read([&](PostgresConnection& connection) -> Result<bool> {
+  return database_->ask([&](PostgresConnection& connection) -> Result<bool> {
     return connection.query("SELECT 1 FROM upload WHERE sha256 = $1 AND removed_us IS NULL LIMIT 1", sha256).next();
   });
 }

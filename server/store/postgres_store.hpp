@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "server/store/known_names.hpp"
 #include "server/store/postgres_database.hpp"
 #include "server/store/store.hpp"
 
@@ -88,6 +89,7 @@ class PostgresStore final : public Store {
 
  private:
   std::unique_ptr<PostgresDatabase> database_;
+  KnownNames known_metrics_;
 };
 
 // Steps that several verbs share. All throw PostgresFailure.

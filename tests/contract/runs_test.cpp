@@ -190,7 +190,10 @@ TEST_CASE("store: many threads write and read at once, and nothing is lost") {
           if (const auto begun = store->begin_run(full_head(id), upload_of(id)); !begun) error = begun.error().message;
           if (const auto done = store->finish_run(full_result(id)); !done) error = done.error().message;
           const auto read = store->run("llama", id);
-          if (!read || !*read || (*read)->status != RunStatus::judged) error = "run " + id + " is not there";
+          if (!read)
+            error = "run " + id + ": " + read.error().message;
+          else if (!*read || (*read)->status != RunStatus::judged)
+            error = "run " + id + (*read ? " has no result" : " is not there");
         }
       });
     for (std::thread& thread : threads) thread.join();
