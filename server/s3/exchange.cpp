@@ -19,6 +19,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "server/outbound/address.hpp"
+
 namespace traceweir::s3 {
 namespace {
 
@@ -69,13 +71,15 @@ asio::awaitable<Answer> ask(Stream& stream, const Outgoing& outgoing, std::size_
   co_return answer_of(parser.release());
 }
 
-/// What the name stands for, without what we do not speak to.
-std::vector<asio::ip::tcp::endpoint> allowed(const asio::ip::tcp::resolver::results_type& found) {
+/// What the name stands for. One address that nobody keeps blobs at refuses the name: its owner is not to be trusted.
+std::vector<asio::ip::tcp::endpoint> checked(const asio::ip::tcp::resolver::results_type& found) {
   std::vector<asio::ip::tcp::endpoint> endpoints;
-  for (const auto& entry : found)
-    if (why_refused(entry.endpoint().address()).empty()) endpoints.push_back(entry.endpoint());
-  if (endpoints.empty() && !found.empty())
-    throw std::runtime_error(std::string(why_refused(found.begin()->endpoint().address())));
+  for (const auto& entry : found) {
+    if (!outbound::may_be_called(entry.endpoint().address()))
+      throw std::runtime_error("the name stands for " + entry.endpoint().address().to_string() +
+                               ", an address that is not called (link-local, metadata or multicast)");
+    endpoints.push_back(entry.endpoint());
+  }
   return endpoints;
 }
 
@@ -84,7 +88,7 @@ asio::awaitable<Answer> talk(const Endpoint& endpoint, asio::ssl::context& tls, 
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found = co_await resolver.async_resolve(endpoint.host, endpoint.port, asio::use_awaitable);
-  const auto addresses = allowed(found);
+  const auto addresses = checked(found);
   beast::tcp_stream plain(executor);
   plain.expires_after(connect_time_max);
   co_await plain.async_connect(addresses, asio::use_awaitable);

@@ -1,11 +1,14 @@
 #include "server/s3/settings.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include "server/outbound/address.hpp"
 
 namespace traceweir::s3 {
 namespace {
@@ -121,26 +124,15 @@ Result<Endpoint> endpoint_of(std::string_view text) {
                                                                : "80";
   boost::system::error_code error;
   const auto address = boost::asio::ip::make_address(endpoint.host, error);
-  if (!error && !why_refused(address).empty()) return fail(ErrorCode::bad_config, std::string(why_refused(address)));
+  if (!error && !outbound::may_be_called(address))
+    return fail(ErrorCode::bad_config, endpoint.host +
+                                           " is an address that is not called (link-local, where machines "
+                                           "are told their secrets, metadata or multicast)");
   return endpoint;
 }
 
 Endpoint endpoint_of_region(std::string_view region) {
   return {Endpoint::Scheme::https, "s3." + std::string(region) + ".amazonaws.com", "443"};
-}
-
-std::string_view why_refused(const boost::asio::ip::address& address) {
-  constexpr std::string_view link_local = "this is a link-local address, where machines are told their secrets";
-  constexpr std::string_view metadata = "this is the address at which a cloud tells its machines their secrets";
-  if (address.is_v6()) {
-    const auto v6 = address.to_v6();
-    if (v6.is_v4_mapped()) return why_refused(boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6));
-    if (v6.is_link_local()) return link_local;
-    return v6.to_string() == "fd00:ec2::254" ? metadata : std::string_view();
-  }
-  const std::uint32_t number = address.to_v4().to_uint();
-  if (number >> 16 == 0xA9FE) return link_local;                // 169.254.0.0/16
-  return number == 0x646464C8 ? metadata : std::string_view();  // 100.100.100.200
 }
 
 Result<Credentials> CredentialSource::read() const {

@@ -2,7 +2,6 @@
 // Not for: the configuration's keys (server/app).
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -30,14 +29,10 @@ struct Endpoint {
   [[nodiscard]] std::string authority() const;
 };
 /// `https://HOST[:PORT]`, or `http://` where that was chosen. Errors: bad_config, saying what was expected: a path, a
-/// user, an address that why_refused() refuses.
+/// user, an address that outbound::may_be_called() refuses.
 Result<Endpoint> endpoint_of(std::string_view text);
 /// AWS's own, where no endpoint is set.
 Endpoint endpoint_of_region(std::string_view region);
-
-/// Link-local addresses, and those at which clouds tell their machines' secrets: nobody keeps blobs there, so that no
-/// name and no setting leads us there. Empty: the address is fine.
-std::string_view why_refused(const boost::asio::ip::address& address);
 
 /// Where credentials come from. The file is read for each request, so that they can be changed while the service runs.
 struct CredentialSource {

@@ -1,12 +1,13 @@
-"""R22: webhooks and issuers that point to where the service must not go, themselves or by a redirect: refused, and nobody there is
-ever connected to."""
+"""R22: webhooks, issuers and places of traces that point to where the service must not go, themselves or by a redirect: refused, and
+nobody there is ever connected to."""
 import json
 import socket
 import threading
 import time
 
 from issuer import AUDIENCE, Issuer
-from service import Service, sha, trace
+from s3 import variables
+from service import Service, run as run_program, sha, trace
 from stress import check
 
 FAILING = '[rules."gpu.utilization"]\nmin = "99.9%"\n'
@@ -80,6 +81,22 @@ def exchange_statuses(target: Target) -> dict:
     return found
 
 
+def is_no_endpoint(url: str) -> bool:
+    checked = run_program("traceweird", "config", "check", "--blobs", "s3://traces/x", "--s3-endpoint", url)
+    return checked.returncode == 2 and "not called" in checked.stderr
+
+
+def upload_through(redirecting: Target) -> int:
+    """How an upload is answered whose place of traces sends us elsewhere."""
+    service = Service(blobs="s3://traces/x", s3_endpoint=f"http://127.0.0.1:{redirecting.port}", s3_tries_max=1)
+    service.store |= variables()
+    try:
+        service.start(until="/healthz")
+        return service.upload(service.token(), trace("--seed", 1), sha(1)).status
+    finally:
+        service.__exit__()
+
+
 def run(stress) -> str:
     target = Target()
     redirecting = Target(redirect_to=f"http://127.0.0.1:{target.port}/hook")
@@ -91,10 +108,17 @@ def run(stress) -> str:
             check("not called" in outcome, f"{url}: {outcome}")
         outcome = webhook_outcome(f"http://127.0.0.1:{redirecting.port}/hook")
         check("307" in outcome, f"a redirect: {outcome}")
+        check(redirecting.count == 1, f"{redirecting.count} connections to the webhook")
+        places = ["http://169.254.169.254", f"http://0.0.0.0:{target.port}", f"http://[::ffff:0.0.0.0]:{target.port}", "http://[64:ff9b::a9fe:a9fe]"]
+        called = [place for place in places if not is_no_endpoint(place)]
+        check(not called, f"{called}: taken as s3_endpoint")
+        status = upload_through(redirecting)
+        check(status == 503 and redirecting.count > 1, f"a redirect of a place of traces: {status}, {redirecting.count} connections")
         statuses = exchange_statuses(target)
         check(statuses.pop("good") == 201 and set(statuses.values()) == {503}, f"exchanges: {statuses}")
-        check(target.count == 0 and redirecting.count == 1, f"{target.count} connections to where nobody may go")
-        return f"{stress.count(len(urls), 2)} forbidden addresses, 1 redirect, {len(statuses)} issuers that point elsewhere: all refused, 0 connections"
+        check(target.count == 0, f"{target.count} connections to where nobody may go")
+        return (f"{stress.count(len(urls), 2)} forbidden addresses of webhooks, {len(places)} of places of traces, a redirect of each, "
+                f"{len(statuses)} issuers that point elsewhere: all refused, 0 connections")
     finally:
         target.close()
         redirecting.close()

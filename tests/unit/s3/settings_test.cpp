@@ -37,8 +37,10 @@ TEST_CASE("settings: an endpoint is one host") {
 
 // Why: there, clouds hand their machines' credentials to whoever asks (reliability.md, R22).
 TEST_CASE("settings: where machines are told their secrets is no endpoint") {
-  for (const char* text : {"http://169.254.169.254", "http://[fe80::1]", "http://[::ffff:169.254.169.254]",
-                           "http://[fd00:ec2::254]", "http://100.100.100.200"}) {
+  for (const char* text :
+       {"http://169.254.169.254", "http://[fe80::1]", "http://[::ffff:169.254.169.254]", "http://[fd00:ec2::254]",
+        "http://100.100.100.200", "http://[64:ff9b::169.254.169.254]", "http://192.0.0.192", "http://0.0.0.0",
+        "http://0.1.2.3", "http://[::]", "http://224.0.0.1", "http://[ff02::1]", "http://255.255.255.255"}) {
     CAPTURE(text);
     CHECK_FALSE(endpoint_of(text));
   }
