@@ -1,5 +1,6 @@
 """docs/operations.md has what there is: every configuration key with its default, every fixed limit with its value, every event of
 the log, every reason of /readyz."""
+import math
 import os
 import pathlib
 import re
@@ -16,6 +17,14 @@ FOLLOWS = {"store", "analysis_program", "analysis_workers", "data_dir"}
 LIMITS = {
     "threads for the store": ["store_threads", "requests_waiting_max"],
     "requests that wait for the store": ["requests_waiting_max"],
+    "threads that move traces": ["transfer_threads", "requests_waiting_max"],
+    "exchanges of id tokens": ["exchange_threads", "exchanges_waiting_max"],
+    "uploads of the queue that are listed": ["listed_jobs_max"],
+    "addresses that are remembered": ["addresses_max"],
+    "valid tokens that a neighbour's wrong ones do not shut out": ["known_tokens_max"],
+    "one body in all, however fast it is": ["http:body_time_max"],
+    "what is read of a body behind an answer that came early": ["linger_bytes_max", "linger_time_max"],
+    "deletion of a project in one request": ["deletion_time_max"],
     "backtests": ["trial_threads", "trials_waiting_max"],
     "readers of the embedded store": ["reader_count", "turn_time_max"],
     "wait for a lock of the embedded store": ["lock_time_max"],
@@ -50,11 +59,12 @@ def value_of(name: str) -> str:
     """A constant of the sources, as a number; times in seconds."""
     room, _, name = name.rpartition(":")
     for path, text in SOURCES.items():
-        found = re.search(rf"\b{name} ?(?:=|\{{) ?(std::size_t\{{1\}} << )?([\d']+)", text) if room in path.parts or not room else None
+        found = re.search(rf"\b{name} ?(?:=|\{{) ?(std::size_t\{{1\}} << )?([\d'][\d' *]*)", text) if room in path.parts or not room else None
         if found:
-            number = int(found[2].replace("'", ""))
-            is_time = f"milliseconds {name}" in text
-            return f"{number / 1000:g}" if is_time else "1 GiB" if found[1] and number == 30 else str(number)
+            number = math.prod(int(factor.replace("'", "")) for factor in found[2].split("*"))
+            if f"milliseconds {name}" in text:
+                return f"{number / 1000:g}"
+            return "1 GiB" if found[1] and number == 30 else f"{number >> 20} MiB" if found[2].endswith("1024 * 1024") else str(number)
     raise AssertionError(f"no constant {name}")
 
 
@@ -78,7 +88,7 @@ class Operations(unittest.TestCase):
         for label, names in LIMITS.items():
             for name in names:
                 with self.subTest(label, name=name):
-                    numbers = re.findall(r"\d+(?:\.\d+)?(?: GiB)?", " ".join(table[label][1:]).replace(",", ""))
+                    numbers = re.findall(r"\d+(?:\.\d+)?(?: [GM]iB)?", " ".join(table[label][1:]).replace(",", ""))
                     self.assertIn(value_of(name), numbers)
 
     def test_every_event_of_the_log_says_what_to_do(self):
