@@ -37,6 +37,8 @@ readonly node_packages='
 readonly test_packages='
   doctest-dev            tests
   postgresql             tests start servers of their own with its programs; the one that Debian sets up is not used
+  nginx-light            tests hide requests from it; the bench measures the least that an HTTP answer can cost; its own server is not used
+  haproxy                tests hide requests from it; its own server is not used
   pgbouncer              tests run services through it in transaction mode; the one that Debian sets up is not used
   librapidcheck-dev      property tests
   clang-format           format
@@ -54,7 +56,6 @@ readonly test_packages='
 '
 readonly bench_packages='
   python3-pandas         what people write by hand today is one of the references
-  nginx-light            the least that an HTTP answer can cost
 '
 # Of ./dev fuzz alone.
 readonly fuzz_packages='
