@@ -132,7 +132,7 @@ bool wants_close(const Head& head) {
 }
 
 /// Names that a secret has in URLs elsewhere.
-constexpr std::array<std::string_view, 3> secret_names = {"token", "access_token", "authorization"};
+constexpr std::array<std::string_view, 5> secret_names = {"token", "access_token", "id_token", "jwt", "authorization"};
 
 bool is_secret(const Query::Item& item) {
   const auto same = [&](std::string_view name) { return equal_ignoring_case(name, item.key); };

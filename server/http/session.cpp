@@ -26,7 +26,7 @@ constexpr std::size_t piece_bytes = std::size_t{256} * 1024;
 /// The client's own id goes into logs and answers, so it must be short, inert and no token.
 bool is_clean_id(std::string_view id) {
   return !id.empty() && id.size() <= request_id_bytes_max && id.find("twr_") == std::string_view::npos &&
-         id.find_first_not_of(request_id_characters) == std::string_view::npos;
+         !holds_token(id) && id.find_first_not_of(request_id_characters) == std::string_view::npos;
 }
 
 std::string text_of(const Error& error) { return std::string(word(error.code)) + ": " + clean_text(error.message); }

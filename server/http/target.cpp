@@ -18,6 +18,42 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
+/// Part of a signed token: an object in base64url begins with `{"`, or with space in between.
+constexpr std::size_t part_characters_min = 12;
+bool is_object(std::string_view part) {
+  return part.size() >= part_characters_min && part[0] == 'e' && (part[1] == 'y' || part[1] == 'w');
+}
+
+std::size_t end_of_part(std::string_view text, std::size_t begin) {
+  return std::min(text.find_first_not_of(token_characters, begin), text.size());
+}
+
+/// The first part may have something glued to its front.
+std::size_t begin_of_object(std::string_view text, std::size_t begin, std::size_t end) {
+  for (; begin < end; ++begin)
+    if (is_object(text.substr(begin, end - begin))) return begin;
+  return end;
+}
+
+struct Span {
+  std::size_t begin, end;
+};
+
+std::optional<Span> find_signed_token(std::string_view text) {
+  const auto is_dot = [text](std::size_t at) { return at < text.size() && text[at] == '.'; };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t head_end = end_of_part(text, at);
+    const std::size_t head = begin_of_object(text, at, head_end);
+    at = head_end + 1;
+    if (head == head_end || !is_dot(head_end)) continue;
+    const std::size_t claims_end = end_of_part(text, head_end + 1);
+    if (!is_dot(claims_end) || !is_object(text.substr(head_end + 1, claims_end - head_end - 1))) continue;
+    const std::size_t end = end_of_part(text, claims_end + 1);
+    if (end > claims_end + 1) return Span{head, end};
+  }
+  return std::nullopt;
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 bool is_safe_segment(std::string_view segment) {
@@ -70,7 +106,7 @@ bool holds_token(std::string_view text) {
                        std::all_of(id.begin(), id.end(), [](char c) { return hex_digit(c).has_value(); });
     if (is_id && text.substr(at + id_characters).starts_with('_')) return true;
   }
-  return false;
+  return find_signed_token(text).has_value();
 }
 
 std::string target_for_log(std::string_view path) {
@@ -80,6 +116,7 @@ std::string target_for_log(std::string_view path) {
     const std::size_t end = std::min(text.find_first_not_of(token_characters, at), text.size());
     text.replace(at, end - at, "***");
   }
+  while (const auto found = find_signed_token(text)) text.replace(found->begin, found->end - found->begin, "***");
   return clean_text(text);
 }
 

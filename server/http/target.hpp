@@ -20,10 +20,12 @@ std::optional<std::string> percent_decoded(std::string_view text);
 ///         or a control character, or is `.` or `..`).
 Result<std::vector<std::string>> path_segments(std::string_view path);
 
-/// Whether one of our tokens (`twr_<id>_…`) is in the text, whole or cut.
+/// Whether one of our tokens (`twr_<id>_…`) is in the text, whole or cut; or a signed token of somebody else's, such as
+/// a CI's id token (RFC 7519: `eyJ….eyJ….…`).
+/// Cost:   linear.
 bool holds_token(std::string_view text);
 
-/// The path for a log: cleaned, and anything that looks like one of our tokens masked.
+/// The path for a log: cleaned, and anything that looks like such a token masked.
 std::string target_for_log(std::string_view path);
 
 }  // namespace traceweir::http

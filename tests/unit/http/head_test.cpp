@@ -133,6 +133,14 @@ TEST_CASE("head: what is refused") {
       {"another expectation", head_of("GET / HTTP/1.1", "Expect: coffee\r\n"), 417},
       {"a token in the query", head_of("GET /?a=twr_0123456789abcdef_00 HTTP/1.1"), 400},
       {"a token in the query, encoded", head_of("GET /?a=tw%72_0123456789ABCDEF%5f HTTP/1.1"), 400},
+      {"a signed token by the name of one", head_of("GET /?id_token=x HTTP/1.1"), 400},
+      {"a signed token by another name", head_of("GET /?JWT=x HTTP/1.1"), 400},
+      {"a signed token in the query", head_of("GET /?a=eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln HTTP/1.1"), 400},
+      {"a signed token, glued", head_of("GET /?a=Bearer_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln HTTP/1.1"), 400},
+      {"a signed token as a key", head_of("GET /?eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln HTTP/1.1"), 400},
+      {"a signed token in the path, encoded",
+       head_of("GET /x/ey%4ahbGciOiJSUzI1NiJ9%2eeyJpc3MiOiJ4In0.c2ln/y HTTP/1.1"), 400},
+      {"a signed token after dots", head_of("GET /a.b.c.eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln HTTP/1.1"), 400},
       {"a token as a key", head_of("GET /?twr_0123456789abcdef_00 HTTP/1.1"), 400},
       {"a token in the path", head_of("GET /x-twr_0123456789abcdef_00/y HTTP/1.1"), 400},
       {"a secret's name", head_of("GET /?Access_Token=x HTTP/1.1"), 400},
@@ -149,6 +157,9 @@ TEST_CASE("head: what is refused") {
   CHECK(parse_head("GET / HTTP/1.1\r\nHost: h\r\n" + many_fields(63) + "\r\n", {}));
   CHECK(parse_head(head_of(post, "Transfer-Encoding: chunked\r\n"), {})->framing == Framing::chunked);
   CHECK(parse_head(head_of("DELETE / HTTP/1.1"), {})->body_bytes == 0);
+  for (const char* target : {"/?name=eyJtrace.json.gz", "/?branch=eyeball-tracking.eye-of-the-storm",
+                             "/?name=eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.", "/releases/1.2.3/key.ewe.ode"})
+    CHECK_MESSAGE(parse_head(head_of("GET " + std::string(target) + " HTTP/1.1"), {}), target);
   CHECK(parse_head(head_of("GET /?branch=twr_&env.token=twr_0123456789abcdef HTTP/1.1"), {}));
 }
 

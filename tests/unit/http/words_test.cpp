@@ -72,6 +72,10 @@ TEST_CASE("path: segments, decoded after the split") {
 TEST_CASE("target_for_log: inert, and without tokens") {
   CHECK(target_for_log("/api/v1/runs") == "/api/v1/runs");
   CHECK(target_for_log("/x/twr_12_SeCrEt-1/y") == "/x/twr_***/y");
+  const std::string id_token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln_-";
+  CHECK(target_for_log("/x/" + id_token + "/y/" + id_token) == "/x/***/y/***");
+  CHECK(target_for_log("/x/a.b." + id_token + ".z") == "/x/a.b.***.z");
+  CHECK(target_for_log("/eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0") == "/eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0");
   CHECK(target_for_log("/%74wr_12_secret") == "/twr_***");
   CHECK(target_for_log("/a%0aEvil: 1") == "/a\\x0aEvil: 1");
   CHECK(target_for_log("/%zz") == "/%zz");
