@@ -8,5 +8,8 @@ int main(int argc, char** argv) {
   // smaller. Left to itself, malloc stops doing so after the first one.
   constexpr int given_back_from_bytes = 4 << 20;
   ::mallopt(M_MMAP_THRESHOLD, given_back_from_bytes);
+  // What is smaller stays for the next.
+  constexpr int kept_bytes = 32 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kept_bytes);
   return traceweir::cli::run_commands(argc, argv);
 }
