@@ -233,9 +233,18 @@ void TimelineBuilder::Rows::thin_series() {
 }
 
 void TimelineBuilder::Rows::sort_ranges() {
-  // Exports have them by time: those of each thread are then in order already.
+  // Exports have them by time: those of each thread are then in order but for those that begin together.
   bring_threads_together();
-  sort_if_needed(ranges, range_order);
+  const auto by_begin = [](const Range& a, const Range& b) {
+    return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
+  };
+  sort_if_needed(ranges, by_begin);
+  for (auto first = ranges.begin(); first != ranges.end();) {
+    auto last = first + 1;
+    while (last != ranges.end() && !by_begin(*first, *last)) ++last;
+    if (last - first > 1) std::sort(first, last, range_order);
+    first = last;
+  }
 }
 
 /// Puts the ranges of each thread behind those of the ones before, otherwise in their order.
