@@ -25,7 +25,6 @@ using timeline::DurationSum;
 using timeline::KernelSum;
 using timeline::Sums;
 
-constexpr std::size_t rows_max = 200'000;
 constexpr double time_max = 4e18;   // ns: about the end of what 64 bits hold
 constexpr double bytes_max = 4e18;  // the same for sizes
 
@@ -292,8 +291,6 @@ Result<Sums> sums_of(const std::vector<StatsTable>& tables, timeline::TimelineBu
   const Spelling spelling = spelling_of(tables);
   Sums sums;
   for (const StatsTable& table : tables) {
-    if (table.rows.size() > rows_max)
-      return fail(ErrorCode::malformed_trace, fmt::format("{}: more than {} rows", table.report, rows_max));
     for (const TableReader& reader : table_readers) {
       if (reader.report != table.report) continue;
       Sums one;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analyzer/ingest/small_json.hpp"
 
@@ -98,10 +99,10 @@ bool is_header(const std::vector<std::string>& cells) {
   return counts && begins_one(name_columns, cells.back());
 }
 
-/// Cells of a header in printed columns: two blanks or more between them.
+/// Cells of a header in printed columns: two blanks or more between them. No more than a table may have.
 std::vector<std::string> printed_header(std::string_view line) {
   std::vector<std::string> cells;
-  for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
+  for (line = trimmed(line); !line.empty() && cells.size() < stats_columns_max; line = trimmed(line)) {
     const std::size_t end = std::min(line.find("  "), line.size());
     cells.emplace_back(trimmed(line.substr(0, end)));
     line.remove_prefix(end);
@@ -122,8 +123,9 @@ std::vector<std::string> printed_row(std::string_view line, std::size_t columns)
   return cells;
 }
 
-/// Cells of a CSV record. A quote inside a quoted cell is doubled; a name is on one line.
-std::vector<std::string> csv_row(std::string_view line) {
+/// Cells of a CSV record. A quote inside a quoted cell is doubled; a name is on one line. A release that does not quote
+/// names leaves their commas: what is too much belongs to the last cell.
+std::vector<std::string> csv_row(std::string_view line, std::size_t columns) {
   std::vector<std::string> cells(1);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -133,7 +135,7 @@ std::vector<std::string> csv_row(std::string_view line) {
       cells.back() += line[++i];
     else if (c == '"')
       quoted = !quoted;
-    else if (c == ',' && !quoted)
+    else if (c == ',' && !quoted && cells.size() < columns)
       cells.emplace_back();
     else
       cells.back() += c;
@@ -192,21 +194,33 @@ class Cutter {
   }
 
   [[nodiscard]] bool begins_array() const {
-    const std::string_view here = trimmed(rest());
-    const std::size_t next = here.find_first_not_of(" \t\r\n", 1);
-    return next != std::string_view::npos && (here[next] == '{' || here[next] == ']');
+    const std::size_t next = text_.find_first_not_of(" \t\r\n", text_.find('[', at_) + 1);
+    return next != std::string_view::npos && (text_[next] == '{' || text_[next] == ']');
   }
 
   tl::unexpected<Error> malformed(std::string_view why) const {
     return fail(ErrorCode::malformed_trace, fmt::format("line {}: {}", line_, why));
   }
 
-  void open_table(std::vector<std::string> columns, Form form) {
+  Result<void> add(StatsTable table) {
+    if (tables_.size() == stats_tables_max) return malformed(fmt::format("more than {} tables", stats_tables_max));
+    tables_.push_back(std::move(table));
+    return {};
+  }
+
+  Result<void> add_row(StatsTable& table, std::vector<std::string> cells) const {
+    if (table.rows.size() == stats_rows_max)
+      return malformed(fmt::format("{}: more than {} rows", table.report, stats_rows_max));
+    table.rows.push_back(std::move(cells));
+    return {};
+  }
+
+  Result<void> open_table(std::vector<std::string> columns, Form form) {
     StatsTable table;
     table.report = named_;
     table.columns = std::move(columns);
-    tables_.push_back(std::move(table));
     form_ = form;
+    return add(std::move(table));
   }
 
   void leave_table() {
@@ -217,8 +231,8 @@ class Cutter {
   Result<void> take(std::string_view line) {
     if (line.empty()) return leave_table(), Result<void>{};
     if (line.find_first_not_of("- ") == std::string_view::npos) return {};  // the rule below a header
-    if (line.find("SKIPPED:") != std::string_view::npos) return skip(line), Result<void>{};
-    if (open_header(line)) return {};
+    if (line.find("SKIPPED:") != std::string_view::npos) return skip(line);
+    if (const auto [columns, form] = header_in(line); form != Form::none) return open_table(columns, form);
     if (form_ != Form::none && !is_talk(line)) return take_row(line);
     leave_table();
     if (const std::string_view report = named_in(line); !report.empty()) named_ = report;
@@ -230,39 +244,34 @@ class Cutter {
            line.starts_with("Generating ") || (line.starts_with('[') && line.find("Executing '") != line.npos);
   }
 
-  bool open_header(std::string_view line) {
-    std::vector<std::string> cells = trimmed_all(csv_row(line));
-    if (is_header(cells)) return open_table(std::move(cells), Form::csv), true;
+  /// Form::none: the line is no header.
+  static std::pair<std::vector<std::string>, Form> header_in(std::string_view line) {
+    std::vector<std::string> cells = trimmed_all(csv_row(line, stats_columns_max));
+    if (is_header(cells)) return {std::move(cells), Form::csv};
     cells = printed_header(line);
-    if (is_header(cells)) return open_table(std::move(cells), Form::printed), true;
-    return false;
+    if (is_header(cells)) return {std::move(cells), Form::printed};
+    return {{}, Form::none};
   }
 
   Result<void> take_row(std::string_view line) {
     StatsTable& table = tables_.back();
-    std::vector<std::string> cells = form_ == Form::csv ? csv_row(line) : printed_row(line, table.columns.size());
-    // A release that does not quote names leaves their commas: what is too much belongs to the last cell.
-    while (cells.size() > table.columns.size()) {
-      const std::string tail = std::move(cells.back());
-      cells.pop_back();
-      cells.back() += "," + tail;
-    }
-    if (cells.size() < table.columns.size())
-      return malformed(fmt::format("{} cells in a table of {} columns", cells.size(), table.columns.size()));
+    const std::size_t columns = table.columns.size();
+    std::vector<std::string> cells = form_ == Form::csv ? csv_row(line, columns) : printed_row(line, columns);
+    if (cells.size() < columns)
+      return malformed(fmt::format("{} cells in a table of {} columns", cells.size(), columns));
     cells = trimmed_all(std::move(cells));
     if (cells.back().empty()) return malformed("a row without a name");
-    table.rows.push_back(std::move(cells));
-    return {};
+    return add_row(table, std::move(cells));
   }
 
-  void skip(std::string_view line) {
+  Result<void> skip(std::string_view line) {
     if (const std::string_view report = named_in(line); named_.empty() && !report.empty()) named_ = report;
     StatsTable table;
     table.report = named_;
     table.skipped = true;
-    tables_.push_back(std::move(table));
     form_ = Form::none;
     named_.clear();
+    return add(std::move(table));
   }
 
   Result<void> take_json() {
@@ -283,6 +292,8 @@ class Cutter {
     if (rows.items.empty()) table.skipped = true;
     for (const SmallJson& row : rows.items) {
       if (row.kind != SmallJson::Kind::object) return malformed("a row that is no JSON object");
+      if (row.members.size() > stats_columns_max)
+        return malformed(fmt::format("a row of more than {} columns", stats_columns_max));
       if (table.columns.empty())
         for (const JsonMember& member : row.members) table.columns.push_back(member.key);
       std::vector<std::string> cells;
@@ -291,12 +302,11 @@ class Cutter {
         if (cell == nullptr) return malformed(fmt::format("a row without \"{}\"", column));
         cells.push_back(cell->text);
       }
-      table.rows.push_back(std::move(cells));
+      TRACEWEIR_TRY_VOID(add_row(table, std::move(cells)));
     }
-    if (table.skipped || is_header(table.columns)) tables_.push_back(std::move(table));
     named_.clear();
     form_ = Form::none;  // what follows is no row of the table before the array
-    return {};
+    return table.skipped || is_header(table.columns) ? add(std::move(table)) : Result<void>{};
   }
 
   std::string_view text_;
@@ -329,7 +339,7 @@ bool looks_like_nsys_stats(std::string_view head) {
   for (std::size_t at = 0; at < head.size();) {
     const std::size_t end = std::min(head.find('\n', at), head.size());
     const std::string_view line = trimmed(head.substr(at, end - at));
-    if (is_header(trimmed_all(csv_row(line))) || is_header(printed_header(line))) return true;
+    if (is_header(trimmed_all(csv_row(line, stats_columns_max))) || is_header(printed_header(line))) return true;
     const bool report = line.starts_with("Processing [") || line.starts_with("Running [");
     if (report && !named_in(line).empty()) return true;
     at = end + 1;

@@ -2,6 +2,7 @@
 // one after the other. Not for: what the cells mean (nsys_stats.cpp).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "analyzer/core/error.hpp"
 
 namespace traceweir::ingest {
+
+/// Far more than any release prints.
+inline constexpr std::size_t stats_tables_max = 1000, stats_columns_max = 100, stats_rows_max = 200'000;
 
 /// One report. Shape: every row has as many cells as there are columns.
 struct StatsTable {
@@ -26,7 +30,8 @@ bool looks_like_nsys_stats(std::string_view head);
 std::string_view stats_report_in(std::string_view text);
 
 /// The tables in order. Lines outside of tables are passed over.
-/// Errors: malformed_trace, with the line: a row with too few cells, JSON that is cut.
+/// Errors: malformed_trace, with the line: a row with too few cells, JSON that is cut, more tables, columns or rows
+///         than the limits above.
 /// Cost:   O(text).
 Result<std::vector<StatsTable>> stats_tables(std::string_view text);
 

@@ -96,6 +96,40 @@ TEST_CASE("stats_tables: an array in the middle of a table ends it") {
   CHECK(tables->at(1).rows.empty());
 }
 
+// Why: each of these took time by the square of its length, or memory that no child has.
+TEST_CASE("stats_tables: long lines, many tables, many columns") {
+  const auto times = [](std::size_t count, std::string_view text) {
+    std::string out;
+    for (out.reserve(count * text.size()); count > 0; --count) out += text;
+    return out;
+  };
+  constexpr std::size_t many = 1 << 20;
+  const std::string two = std::string(header) + "100.0,5,1,5.0,5.0,5,5,0.0,k";
+  const auto commas = stats_tables(two + times(many, ",") + "\n");
+  REQUIRE(commas.has_value());
+  CHECK(commas->front().rows.front().back().size() == many + 1);
+  CHECK(stats_tables(two + "\n\n" + times(many / 4, "[x\n") + times(many, " "))->size() == 1);
+  CHECK(stats_tables(times(many, "Time (%),"))->empty());
+  struct Row {
+    std::string text;
+    const char* says;
+  };
+  const Row rows[] = {
+      {times(stats_tables_max + 1, "[]\n"), "tables"},
+      {times(stats_tables_max + 1, "SKIPPED: x\n"), "tables"},
+      {times(stats_tables_max + 1, header), "tables"},
+      {"[{" + times(stats_columns_max, "\"a\": 1,") + "\"b\": 1}]", "columns"},
+      {header + times(stats_rows_max + 1, "100.0,5,1,5.0,5.0,5,5,0.0,k\n"), "rows"},
+      {"[" + times(stats_rows_max, "{},") + "{}]", "rows"},
+  };
+  for (const Row& row : rows) {
+    const auto tables = stats_tables(row.text);
+    REQUIRE_FALSE(tables.has_value());
+    CHECK(tables.error().code == ErrorCode::malformed_trace);
+    CHECK(tables.error().message.find(row.says) != std::string::npos);
+  }
+}
+
 // Why: numbers of a table are text of any length; a time that is infinite can be in no report.
 TEST_CASE("read_nsys_stats: medians and sizes beyond all times and sizes") {
   const std::string nines(305, '9');
