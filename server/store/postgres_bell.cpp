@@ -82,9 +82,11 @@ void PostgresBell::work() {
 /// Hears and rings until the end. Throws PostgresFailure.
 void PostgresBell::listen() {
   PostgresConnection connection(address_);
-  connection.listen(channel, [this](std::string_view from) {
-    if (from != name_) on_ring_();
-  });
+  // Behind a pooler LISTEN would stay on a session of the server that is somebody else's next: nobody is heard there.
+  if (connection.is_direct())
+    connection.listen(channel, [this](std::string_view from) {
+      if (from != name_) on_ring_();
+    });
   connection.settle(session_settings());
   auto may_ring = std::chrono::steady_clock::now();
   while (!ended_) {

@@ -204,7 +204,7 @@ struct PostgresConnection::Parts {
   std::unique_ptr<pqxx::nontransaction> transaction;  // says nothing by itself: we begin and end
   std::unique_ptr<Receiver> receiver;
   std::unordered_map<std::string, std::string> prepared;  // names by text
-  bool may_prepare = false;
+  bool direct = false, may_prepare = false;
   bool settled = false;
   Access access = Access::reading;
   Extent extent = Extent::several;
@@ -223,7 +223,7 @@ void stay_lost(Connection& connection) {
 
 /// Whether what we talk to is the session itself. A pooler answers with a key of its own, and may hand every
 /// transaction to another session.
-bool is_direct(pqxx::connection& connection) {
+bool is_session_itself(pqxx::connection& connection) {
   pqxx::nontransaction asking(connection);
   return asking.exec1("SELECT pg_backend_pid()")[0].as<int>() == connection.backendpid();
 }
@@ -263,7 +263,7 @@ PostgresConnection::PostgresConnection(const std::string& address) {
   try {
     parts_ = std::make_unique<Parts>(address);
     stay_lost(parts_->connection);
-    parts_->may_prepare = is_direct(parts_->connection);
+    parts_->direct = parts_->may_prepare = is_session_itself(parts_->connection);
   } catch (const std::exception& error) {
     throw PostgresFailure(PostgresFault::connection_lost, shown(error.what()));
   }
@@ -368,6 +368,8 @@ void PostgresConnection::wait_for_notice(int descriptor, std::optional<std::chro
     if (ready[0].revents != 0) parts_->connection.get_notifs();
   });
 }
+
+bool PostgresConnection::is_direct() const { return parts_->direct; }
 
 bool PostgresConnection::broken() const { return parts_->lost || !parts_->connection.is_open(); }
 

@@ -170,6 +170,8 @@ class PostgresConnection {
   /// Waits until a notification came, `descriptor` can be read, or the time is over.
   void wait_for_notice(int descriptor, std::optional<std::chrono::milliseconds> time);
 
+  /// Whether what we talk to is the session itself, and no pooler that may hand every transaction to another one.
+  [[nodiscard]] bool is_direct() const;
   [[nodiscard]] bool broken() const;
 
  private:

@@ -236,6 +236,14 @@ class ThroughPgBouncer(unittest.TestCase):
                 listed = second.call("GET", RUNS + "?limit=200", token).json["runs"]
                 self.assertEqual(len({run["commit"] for run in listed}), 24)
                 self.assertEqual({run["status"] for run in listed}, {"judged"})
+                self.assertEqual(self.channels_listened_to(pooler.url(direct)), {"0"})
+
+    @staticmethod
+    def channels_listened_to(url: str) -> set:
+        """Of the server's sessions behind the pooler: what one leaves on a session is its next user's."""
+        ask = lambda _: cluster().run("psql", "-XAt", "-d", url, "-c", "SELECT count(*) FROM pg_sleep(0.3), pg_listening_channels()").strip()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return set(pool.map(ask, range(12)))
 
 
 if __name__ == "__main__":
