@@ -17,6 +17,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "server/s3/client.hpp"
+#include "server/s3/readiness.hpp"
 #include "server/spool/blob_cache.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/spool/spool.hpp"
@@ -35,7 +36,7 @@ class S3BlobStore final : public spool::BlobStore {
 
   S3BlobStore(Settings settings, spool::Spool arriving, std::unique_ptr<spool::BlobCache> cache);
 
-  Result<void> ready() override { return client_.look(); }
+  Result<void> ready() override { return readiness_.now(); }
   Result<void> keep(spool::SpooledFile&& file) override;
   Result<spool::LocalBlob> fetch(std::string_view sha256) override;
   Result<void> remove(std::string_view sha256, const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
@@ -58,6 +59,7 @@ class S3BlobStore final : public spool::BlobStore {
   Result<std::size_t> remove_of(const std::vector<Object>& objects, const Removal& removal);
 
   Client client_;
+  Readiness readiness_{[this] { return client_.look(); }};
   spool::Spool arriving_;
   std::unique_ptr<spool::BlobCache> cache_;
 };

@@ -1,6 +1,8 @@
 """Blobs in an S3-compatible store: acknowledged means durable there; away means 503, and nothing is lost."""
 import concurrent.futures
 import contextlib
+import json
+import os
 import pathlib
 import shutil
 import signal
@@ -134,6 +136,34 @@ class Elsewhere(unittest.TestCase):
                     self.assertEqual(service.call("GET", path, token).status, 200)
                 self.assertLess(time.monotonic() - begun, 4, "they waited for the store")
                 self.assertEqual({upload.result().status for upload in uploads}, {503})
+
+    def test_a_deletion_ends_in_time_where_each_trace_costs_a_second(self):
+        with StandIn(self.folder) as s3, self.service(s3) as service:
+            if "TRACEWEIR_STORE" in service.store:
+                return  # nothing of it is the database's
+            token, admin = service.token(), (service.data_dir / "admin-token").read_text().strip()
+            for number in range(14):
+                value = json.dumps({"metrics": {"custom.x": {"value": number, "unit": "s", "better": "lower"}}}).encode()
+                self.assertEqual(service.upload(token, value, sha(number)).status, 201)
+            for one in s3.objects():
+                os.utime(one, (time.time() - 7200,) * 2)  # what came within the last hour goes with a sweep
+            s3.fail("!DELETE late")
+            begun = time.monotonic()
+            first = service.call("DELETE", "/api/v1/projects/demo", admin)
+            self.assertLess(time.monotonic() - begun, 12.5)
+            self.assertIn(first.status, (202, 204))
+            self.assertIn(len(s3.objects()), range(1, 10))
+            s3.fail()
+            self.assertEqual(service.call("DELETE", "/api/v1/projects/demo", admin).status, 204)
+            self.assertEqual(service.call("GET", "/api/v1/projects/demo", admin).status, 404)
+
+    def test_probes_ask_the_store_once_a_second(self):
+        with StandIn(self.folder) as s3, self.service(s3) as service:
+            asked = lambda: len((self.folder / "requests").read_text().splitlines())
+            before, begun = asked(), time.monotonic()
+            statuses = {service.call("GET", "/readyz").status for _ in range(100)}
+            self.assertEqual(statuses, {200})
+            self.assertLessEqual(asked() - before, 2 + int(time.monotonic() - begun))
 
     def test_a_certificate_must_be_one_that_the_system_trusts(self):
         certificate, key = self.folder / "certificate", self.folder / "key"

@@ -7,8 +7,8 @@ or sets lies in the folder, so that tests in any language can use it:
   faults          what goes wrong, a line each: `METHOD KIND`, or `* KIND`; each is done once, in order, `!METHOD KIND` for
                   ever
   requests        what was asked, a line each: METHOD PATH?QUERY STATUS
-Kinds: a status (`500`, `503 SlowDown`, `403 AccessDenied`, …); `cut` (the answer ends in the middle), `hang` (no answer), `slow`
-(a byte every 50 ms), `wrong` (other bytes), `redirect`, `lost` (done, but the answer is not), `late_error` (200 with an error in
+Kinds: a status (`500`, `503 SlowDown`, `403 AccessDenied`, …); `cut` (the answer ends in the middle), `hang` (no answer), `late`
+(after a second), `slow` (a byte every 50 ms), `wrong` (other bytes), `redirect`, `lost` (done, but the answer is not), `late_error` (200 with an error in
 it).
 """
 import datetime
@@ -106,8 +106,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, headers = refused.status, {}
             answer = f"<?xml version=\"1.0\"?><Error><Code>{refused.code}</Code><Message>no</Message></Error>".encode()
         self.state.note(f"{self.command} {self.path} {status}")
-        if kind == "hang":
-            time.sleep(60)
+        if kind in ("hang", "late"):
+            time.sleep(60 if kind == "hang" else 1)
         if kind in ("hang", "lost"):
             return
         self.write(kind, status, headers, answer)
