@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -64,10 +65,22 @@ bool place(Wiring& aside) {
 /// A child that outlives the service would work for nobody.
 bool die_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent; }
 
+/// Where memory runs out, the kernel is to end this child and not the service, whose control group both are in. That it
+/// cannot be said (no /proc) must keep no upload from being read.
+void be_first_to_go() {
+  constexpr std::string_view most = "1000";  // proc(5); more than one had needs no right
+  const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score < 0) return;
+  const ssize_t told = ::write(score, most.data(), most.size());
+  static_cast<void>(told);
+  ::close(score);
+}
+
 [[noreturn]] void become(const Command& command, const ChildLimits& limits, Wiring& wiring, int failure, pid_t parent) {
   const int tell = ::fcntl(failure, F_DUPFD_CLOEXEC, static_cast<int>(wiring.size()));
   if (::setsid() >= 0 && die_with(parent) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && reset_signals() &&
       place(wiring) && ::chdir("/") == 0 && apply(limits)) {
+    be_first_to_go();
     ::umask(077);
     constexpr std::array<char*, 1> no_environment = {nullptr};
     ::execve(command.program(), command.arguments(), no_environment.data());

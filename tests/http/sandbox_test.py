@@ -48,5 +48,20 @@ class Sandbox(unittest.TestCase):
                 self.assertIn("did not lock itself in", failed[0]["detail"])
 
 
+    def test_where_memory_runs_out_a_child_goes_and_the_service_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, scores = pathlib.Path(folder) / "analyzer", pathlib.Path(folder) / "scores"
+            program.write_text(f'#!/bin/sh\nread -r score </proc/self/oom_score_adj\necho "$score" >>{scores}\nexec {BIN / "traceweir"} "$@"\n')
+            program.chmod(0o755)
+            with Service(analysis_program=program) as service:
+                self.assertEqual(service.upload(service.token(), trace("--steps", 3), sha(1)).status, 201)
+                own = pathlib.Path(f"/proc/{service.process.pid}/oom_score_adj").read_text().strip()
+                self.assertEqual(own, pathlib.Path("/proc/self/oom_score_adj").read_text().strip())
+                self.assertLess(int(own), 1000)
+            self.assertEqual(set(scores.read_text().split()), {"1000"})
+        unit = pathlib.Path("tools/dist/deb/traceweird.service").read_text()
+        self.assertIn("\nOOMPolicy=continue\n", unit, "systemd would stop the unit with the child")
+
+
 if __name__ == "__main__":
     unittest.main()
