@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/api/tokens.hpp"
+#include "server/http/admission.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -41,8 +42,9 @@ Result<std::optional<store::Token>> authenticate(const http::Request& request, S
   const auto token = token_of(*text);
   if (!token) return not_let_in();
   TRACEWEIR_TRY(stored, services.store.token(token->id));
-  if (!stored || !secret_matches(*token, *stored) || !is_live(*stored, services.now())) return not_let_in();
-  if (request.admission != nullptr) request.admission->valid_token = true;
+  const bool valid = stored && secret_matches(*token, *stored) && is_live(*stored, services.now());
+  if (!valid) request.admission->found_wrong();
+  if (!valid || !request.admission->found_valid()) return not_let_in();
   note_use(*stored, services);
   return stored;
 }

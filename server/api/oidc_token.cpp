@@ -4,6 +4,7 @@
 
 #include "server/api/handlers.hpp"
 #include "server/api/tokens.hpp"
+#include "server/http/admission.hpp"
 #include "server/oidc/issuers.hpp"
 #include "server/wire/timestamp.hpp"
 
@@ -44,8 +45,10 @@ Result<http::Response> exchange(const http::Request& request, Services& services
                 "this service issues no tokens to jobs: neither oidc_github_issuers nor oidc_gitlab_issuers is set");
   TRACEWEIR_TRY(id_token, request.bearer_token());
   if (!id_token) return fail(ErrorCode::unauthorized, "the job's id token is needed: Authorization: Bearer …");
-  TRACEWEIR_TRY(job, services.issuers.job_of(*id_token, services.now()));
-  if (request.admission != nullptr) request.admission->valid_token = true;
+  const auto said = services.issuers.job_of(*id_token, services.now());
+  if (!said && said.error().code == ErrorCode::unauthorized) request.admission->found_wrong();
+  TRACEWEIR_TRY(job, said);
+  if (!request.admission->found_valid()) return fail(ErrorCode::unauthorized, "the id token is not looked at");
   const std::string& name = request.param("project");
   TRACEWEIR_TRY(project, services.store.project(name));
   TRACEWEIR_TRY(trusted, project_trusts(project, job));

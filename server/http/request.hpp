@@ -30,10 +30,7 @@ struct PathParam {
   std::string value;
 };
 
-/// What a handler found out about who asks, for the session.
-struct Admission {
-  bool valid_token = false;
-};
+class Admission;
 
 struct Request {
   std::string id;         ///< ours, or a clean X-Request-Id of the client's
@@ -46,7 +43,7 @@ struct Request {
   Query query;
   std::vector<Header> headers;
   BodyReader* body = nullptr;      ///< never null in a handler
-  Admission* admission = nullptr;  ///< never null in a handler
+  Admission* admission = nullptr;  ///< never null in a handler: whom it tells what it found of the token
 
   /// The value in the place of `{name}` of the route's pattern. A name that the pattern lacks is our bug.
   [[nodiscard]] const std::string& param(std::string_view name) const;

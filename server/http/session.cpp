@@ -10,6 +10,7 @@
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 #include "analyzer/core/text.hpp"
+#include "server/http/admission.hpp"
 #include "server/http/problem.hpp"
 #include "server/http/target.hpp"
 
@@ -224,17 +225,16 @@ Request Session::request_of(Head& head) {
   return request;
 }
 
-/// What an address may cost is looked at before a handler is; what it cost is counted afterwards.
+/// What an address may cost is looked at before a handler is; what its token cost is counted when the handler knows it.
 asio::awaitable<Response> Session::let_in(Request& request, const std::string& client) {
   const std::string authorization = request.header("authorization").value_or("");
   if (const auto early = visitors_.ask(client, authorization, Wire::Clock::now())) co_return turned_back(*early);
-  Admission admission;
+  Admission admission(visitors_, client, authorization);
   request.admission = &admission;
   Response response = co_await answer(request);
   if (authorization.empty()) co_return response;
-  if (admission.valid_token) visitors_.was_valid(authorization);
-  if (response.status != Status::unauthorized) co_return response;
-  if (const auto late = visitors_.was_wrong(client, authorization, Wire::Clock::now())) co_return turned_back(*late);
+  if (response.status == Status::unauthorized) admission.found_wrong();
+  if (const auto& late = admission.turned_back()) co_return turned_back(*late);
   co_return response;
 }
 

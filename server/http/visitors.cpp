@@ -71,8 +71,16 @@ std::optional<TurnedBack> Visitors::ask(const std::string& client, std::string_v
   return too_many_failures(wait);
 }
 
-void Visitors::was_valid(std::string_view authorization) {
+std::optional<TurnedBack> Visitors::was_valid(const std::string& client, std::string_view authorization,
+                                              Clock::time_point now) {
   const std::string hash = hash_of(authorization);
+  const auto wait = failures_.wait(client, now);
+  if (wait.count() > 0 && !is_known(hash)) return too_many_failures(wait);
+  remember(hash);
+  return std::nullopt;
+}
+
+void Visitors::remember(const std::string& hash) {
   const std::lock_guard lock(mutex_);
   if (const auto known = by_hash_.find(hash); known != by_hash_.end())
     return known_.splice(known_.begin(), known_, known->second);

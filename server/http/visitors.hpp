@@ -54,8 +54,9 @@ class Visitors {
   /// One more request. `authorization` is the whole field, empty where there is none.
   std::optional<TurnedBack> ask(const std::string& client, std::string_view authorization, Clock::time_point now);
 
-  /// The token in `authorization` was found valid.
-  void was_valid(std::string_view authorization);
+  /// The token in `authorization` was found valid. Nothing: it may be said, and is remembered; else so many wrong ones
+  /// came from the address, perhaps at the same moment, that this may be a guess, too.
+  std::optional<TurnedBack> was_valid(const std::string& client, std::string_view authorization, Clock::time_point now);
   /// It was not. Nothing: it may be said; else the address has tried too often, and is told only that.
   std::optional<TurnedBack> was_wrong(const std::string& client, std::string_view authorization, Clock::time_point now);
 
@@ -63,6 +64,7 @@ class Visitors {
   friend class Visit;
   void leave(const std::string& client);
   [[nodiscard]] bool is_known(const std::string& hash);
+  void remember(const std::string& hash);
   void forget(const std::string& hash);
   [[nodiscard]] TurnedBack too_many_failures(std::chrono::duration<double> wait) const;
 

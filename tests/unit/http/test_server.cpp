@@ -14,6 +14,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "server/http/admission.hpp"
 #include "server/http/problem.hpp"
 
 using namespace traceweir;
@@ -59,7 +60,7 @@ asio::awaitable<Response> small(Request& request) {
 asio::awaitable<Response> refuse(Request&) { co_return problem({ErrorCode::unauthorized, "no token"}); }
 
 asio::awaitable<Response> known(Request& request) {
-  request.admission->valid_token = true;
+  if (!request.admission->found_valid()) co_return problem({ErrorCode::unauthorized, "not heard"});
   co_return respond(Status::ok, "text/plain", "known");
 }
 

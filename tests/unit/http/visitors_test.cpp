@@ -106,6 +106,28 @@ TEST_CASE("visitors: tries with wrong tokens, at most so many in any minute") {
   CHECK_FALSE(visitors.ask("b", "Bearer guess", start));
 }
 
+// Why: as many guesses as an address has connections may be under way before the first of them is found wrong.
+TEST_CASE("visitors: of tries that come in at once no more are told than of those one after the other") {
+  HttpLimits limits;
+  limits.failed_authentications_max = 20;
+  Visitors visitors(limits);
+  const auto now = Visitors::Clock::now();
+  const auto guess = [](int n) { return "Bearer guess" + std::to_string(n); };
+  REQUIRE_FALSE(visitors.ask("b", "Bearer neighbour", now));
+  CHECK_FALSE(visitors.was_valid("b", "Bearer neighbour", now));
+  for (int n = 0; n < 256; ++n) REQUIRE_FALSE(visitors.ask("a", guess(n), now));
+  int told = 0;
+  for (int n = 0; n < 255; ++n) told += visitors.was_wrong("a", guess(n), now) ? 0 : 1;
+  CHECK(told == 10);
+  const auto right = visitors.was_valid("a", guess(255), now);
+  REQUIRE(right);
+  CHECK(right->why.find("failed_authentications_max = 20") != std::string::npos);
+  CHECK(visitors.ask("a", guess(255), now));  // nor is it remembered
+  CHECK_FALSE(visitors.ask("a", "Bearer neighbour", now));
+  CHECK_FALSE(visitors.was_valid("a", "Bearer neighbour", now));
+  CHECK_FALSE(visitors.was_valid("a", guess(255), now + 10s));
+}
+
 TEST_CASE("visitors: no limit of requests where it is 0") {
   HttpLimits limits;
   limits.requests_per_address_max = 0;
