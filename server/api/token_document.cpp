@@ -41,6 +41,7 @@ wire::Json token_document(const store::Token& token, store::Timestamp now) {
           {"expires_at", time_of(token.expires_at)},
           {"revoked_at", time_of(token.revoked_at)},
           {"last_used_at", time_of(token.last_used_at)},
+          {"replaced_by", token.replaced_by.empty() ? wire::Json(nullptr) : wire::Json(token.replaced_by)},
           {"job", job_of(token)},
           {"state", state_of(token, now)}};
 }

@@ -114,16 +114,23 @@ Result<std::string> rotate_token(store::Store& store, const std::string& id, con
   if (!is_live(*old, rotation.now))
     return fail(ErrorCode::conflict, "token: it is revoked or has expired: make a new one");
   if (!old->binding.empty()) return fail(ErrorCode::conflict, "token: it was issued to a CI job and ends by itself");
+  if (!old->replaced_by.empty())
+    return fail(ErrorCode::conflict, fmt::format("token: {} has taken its place: rotate that one", old->replaced_by));
   store::Token next = *old;
   next.created_at = rotation.now;
   next.last_used_at.reset();
   if (old->expires_at) next.expires_at = rotation.now + (*old->expires_at - old->created_at);
   TRACEWEIR_TRY(text, issue_token(store, next, rotation.actor));
-  const store::AuditEntry audit{rotation.now, old->project, rotation.actor, "token_rotated",
-                                fmt::format("token {} ends in {} s; its successor is {}", id, rotation.overlap.count(),
-                                            token_of(text).value_or(TokenText{}).id)};
-  TRACEWEIR_TRY_VOID(store.shorten_token(id, rotation.now + rotation.overlap, audit));
-  return text;
+  const std::string successor = token_of(text).value_or(TokenText{}).id;
+  const store::AuditEntry audit{
+      rotation.now, old->project, rotation.actor, "token_rotated",
+      fmt::format("token {} ends in {} s; its successor is {}", id, rotation.overlap.count(), successor)};
+  const auto replaced = store.replace_token(id, successor, rotation.now + rotation.overlap, audit);
+  if (replaced) return text;
+  // Somebody else was faster. Nobody has seen this one's text.
+  const store::AuditEntry end{rotation.now, old->project, rotation.actor, "token_revoked", "token " + successor};
+  static_cast<void>(store.revoke_token(successor, rotation.now, end));
+  return tl::unexpected(replaced.error());
 }
 
 Result<std::string> issue_token(store::Store& store, store::Token description, const std::string& actor) {

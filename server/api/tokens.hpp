@@ -48,7 +48,8 @@ inline constexpr std::chrono::seconds overlap_default = std::chrono::hours{24};
 inline constexpr std::chrono::seconds overlap_max = std::chrono::hours{24 * 90};
 
 /// A new token with the project, scopes, note and (from now on) the lifetime of the old one; its text is returned once.
-/// Errors: not_found, conflict (the old one is not valid any more, or was issued to a job), and what the store says.
+/// Errors: not_found, conflict (the old one is not valid any more, was issued to a job, or has a successor, which is
+///         named), and what the store says.
 Result<std::string> rotate_token(store::Store& store, const std::string& id, const Rotation& rotation);
 
 /// Whether it is valid at `now`.

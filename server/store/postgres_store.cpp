@@ -29,12 +29,14 @@ Project project_of(Rows& row) {
 
 constexpr std::string_view select_tokens =
     "SELECT t.id, t.secret_sha256, coalesce(p.name, ''), t.can_upload, t.can_read, t.can_admin, t.note, t.created_us, "
-    "t.expires_us, t.revoked_us, t.binding, t.used_us FROM token t LEFT JOIN project p ON p.id = t.project_id";
+    "t.expires_us, t.revoked_us, t.binding, t.used_us, t.replaced_by FROM token t LEFT JOIN project p ON p.id = "
+    "t.project_id";
 
 Token token_of(Rows& row) {
   Token token;
   row.read(token.id, token.secret_sha256, token.project, token.scopes.upload, token.scopes.read, token.scopes.admin,
-           token.note, token.created_at, token.expires_at, token.revoked_at, token.binding, token.last_used_at);
+           token.note, token.created_at, token.expires_at, token.revoked_at, token.binding, token.last_used_at,
+           token.replaced_by);
   return token;
 }
 
@@ -174,12 +176,16 @@ Result<void> PostgresStore::revoke_token(std::string_view id, Timestamp at, cons
   });
 }
 
-Result<void> PostgresStore::shorten_token(std::string_view id, Timestamp expires_at, const AuditEntry& audit) {
+Result<void> PostgresStore::replace_token(std::string_view id, std::string_view successor, Timestamp expires_at,
+                                          const AuditEntry& audit) {
   return database_->write([&](PostgresConnection& connection) -> Result<void> {
     const auto changed = connection.execute(
-        "UPDATE token SET expires_us = least(coalesce(expires_us, $2::bigint), $2::bigint) WHERE id = $1", id,
-        expires_at);
-    if (changed == 0) return fail(ErrorCode::not_found, "token: no such token");
+        "UPDATE token SET replaced_by = $2, expires_us = least(coalesce(expires_us, $3::bigint), $3::bigint) "
+        "WHERE id = $1 AND replaced_by = ''",
+        id, successor, expires_at);
+    if (changed == 0 && !connection.query("SELECT 1 FROM token WHERE id = $1", id).next())
+      return fail(ErrorCode::not_found, "token: no such token");
+    if (changed == 0) return fail(ErrorCode::conflict, "token: another one has taken its place");
     note(connection, audit);
     return {};
   });

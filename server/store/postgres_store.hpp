@@ -32,7 +32,8 @@ class PostgresStore final : public Store {
   Result<bool> add_first_administrator(const Token& token, const AuditEntry& audit) override;
   Result<void> add_token(const Token& token, const AuditEntry& audit) override;
   Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) override;
-  Result<void> shorten_token(std::string_view id, Timestamp expires_at, const AuditEntry& audit) override;
+  Result<void> replace_token(std::string_view id, std::string_view successor, Timestamp expires_at,
+                             const AuditEntry& audit) override;
   Result<void> note_token_use(std::string_view id, Timestamp at) override;
   Result<std::int64_t> remove_issued_tokens(Timestamp ended_before) override;
 

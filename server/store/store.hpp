@@ -230,8 +230,10 @@ class Store {
   /// A token that was revoked before keeps its time. Errors: not_found.
   virtual Result<void> revoke_token(std::string_view id, Timestamp at, const AuditEntry& audit) = 0;
 
-  /// The token ends at `expires_at`, or before, as it would have. Errors: not_found.
-  virtual Result<void> shorten_token(std::string_view id, Timestamp expires_at, const AuditEntry& audit) = 0;
+  /// The token ends at `expires_at`, or before, as it would have; another one has taken its place.
+  /// Errors: not_found, conflict (one has before).
+  virtual Result<void> replace_token(std::string_view id, std::string_view successor, Timestamp expires_at,
+                                     const AuditEntry& audit) = 0;
   /// Keeps the latest time. An unknown id is fine. Errors: none of its own.
   virtual Result<void> note_token_use(std::string_view id, Timestamp at) = 0;
   /// Forgets tokens with a binding that ended before; tells how many. Errors: none of its own.

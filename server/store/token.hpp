@@ -26,6 +26,7 @@ struct Token {
   std::optional<Timestamp> expires_at, revoked_at;
   std::string binding{};                    ///< JSON: the CI job that it was issued to; empty: made by a person
   std::optional<Timestamp> last_used_at{};  ///< to within token_use_grain
+  std::string replaced_by{};                ///< id of the token that a rotation put into its place; empty: none
 };
 
 /// How far the time of a token's last use may lag behind, so that not every request writes.

@@ -106,7 +106,7 @@ TEST_CASE("store: a token is kept, listed and revoked once") {
   });
 }
 
-TEST_CASE("store: a token is used, shortened, and forgotten where it was issued to a job") {
+TEST_CASE("store: a token is used, replaced once, and forgotten where it was issued to a job") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
     add_project(*store);
@@ -125,11 +125,18 @@ TEST_CASE("store: a token is used, shortened, and forgotten where it was issued 
     CHECK(must(store->token("t1")).value().last_used_at == at(70));
 
     // Why: an overlap of a rotation never makes a token live longer than it would have.
-    must(store->shorten_token("t1", at(5'000), audit_entry("shorten")));
+    CHECK(must(store->token("t1")).value().replaced_by.empty());
+    must(store->replace_token("t1", "t3", at(5'000), audit_entry("replace")));
     CHECK(must(store->token("t1")).value().expires_at == at(1'000));
-    must(store->shorten_token("t1", at(500), audit_entry("shorten")));
-    CHECK(must(store->token("t1")).value().expires_at == at(500));
-    CHECK(error_of(store->shorten_token("t9", at(1), audit_entry("refused"))) == ErrorCode::not_found);
+    CHECK(must(store->token("t1")).value().replaced_by == "t3");
+    must(store->add_token(full_token("t5"), audit_entry("token")));
+    must(store->replace_token("t5", "t6", at(500), audit_entry("replace")));
+    CHECK(must(store->token("t5")).value().expires_at == at(500));
+    // Why: of two rotations at once one has to make way, or a token would have two successors.
+    CHECK(error_of(store->replace_token("t1", "t4", at(500), audit_entry("refused"))) == ErrorCode::conflict);
+    CHECK(must(store->token("t1")).value().replaced_by == "t3");
+    CHECK(must(store->token("t1")).value().expires_at == at(1'000));
+    CHECK(error_of(store->replace_token("t9", "t4", at(1), audit_entry("refused"))) == ErrorCode::not_found);
 
     CHECK(must(store->remove_issued_tokens(at(900))) == 0);
     CHECK(must(store->remove_issued_tokens(at(901))) == 1);

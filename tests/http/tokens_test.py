@@ -70,6 +70,21 @@ class Tokens(unittest.TestCase):
         self.assertEqual(self.listed()[new.json["id"]]["expires_at"][:13], later(hours=24)[:13])
         self.assertEqual(self.status(by_default["token"]), 200)
 
+    def test_a_token_has_one_successor(self):
+        """Rotated again, the old one would hand on the end of its overlap and not its lifetime."""
+        for expires in (later(days=30), None):
+            with self.subTest(expires):
+                old = self.post("/api/v1/tokens", {"project": "demo", "scopes": ["read"], "expires_at": expires}).json
+                new = self.post(f"/api/v1/tokens/{old['id']}/rotate", {"overlap_s": 600}).json
+                again = self.post(f"/api/v1/tokens/{old['id']}/rotate", {"overlap_s": 600})
+                self.assertEqual(again.status, 409, again)
+                self.assertIn(new["id"], again.json["detail"])
+                self.assertEqual(self.listed()[old["id"]]["replaced_by"], new["id"])
+                self.assertEqual(self.status(old["token"]), 200)
+                last = self.post(f"/api/v1/tokens/{new['id']}/rotate").json
+                self.assertEqual(last["expires_at"] and last["expires_at"][:10], expires and expires[:10])
+                self.assertIsNone(self.listed()[last["id"]]["replaced_by"])
+
     def test_an_administrator_of_a_project_has_that_project_only(self):
         elsewhere = self.service.token("other", "read").split("_")[1]
         self.assertEqual({row["project"] for row in self.listed(self.of_project).values()}, {"demo"})
