@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "server/api/auth.hpp"
+#include "server/api/binding.hpp"
 #include "server/api/handlers.hpp"
 #include "server/api/markdown_answer.hpp"
 #include "server/api/run_answer.hpp"
@@ -29,7 +30,7 @@ Result<http::Response> put_commits(const http::Request& request, const std::stri
   for (wire::CommitRow& row : rows)
     commits.push_back(
         {std::move(row.sha), std::move(row.parents), row.committed_at, std::move(row.subject), std::move(row.author)});
-  TRACEWEIR_TRY_VOID(services.store.put_commits(caller.project.name, commits));
+  TRACEWEIR_TRY_VOID(keep_commits(services.store, caller, commits));
   return http::respond(http::Status::no_content, "", "");
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 /// An upload that may come in: who sends it, and what it says of its run.
 struct Admitted {
+  Caller caller;
   UploadQuery query;
   spool::IncomingFile file;
   std::optional<analysis::AnalysisOptions> reading;  ///< nothing: its policy cannot be read, which the run will say
@@ -31,7 +32,7 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   if (request.header("content-type").value_or("").starts_with("multipart/"))
     return fail(ErrorCode::bad_body, "this is a form upload; send the file itself: curl --data-binary @FILE");
   TRACEWEIR_TRY(query, upload_query(request, services.limits));
-  TRACEWEIR_TRY_VOID(check_binding(caller.binding, query.head));
+  TRACEWEIR_TRY_VOID(apply_binding(caller.binding, query.head));
   TRACEWEIR_TRY_VOID(services.runs.check_room());
   const auto announced = request.body->announced_bytes();
   const pipeline::Wanted wanted{caller.project, static_cast<std::int64_t>(announced.value_or(0)),
@@ -47,8 +48,8 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
   }
   query.head.token = caller.token;
   const auto reading = pipeline::reading_for(caller.project, query.head);
-  return Admitted{std::move(query), std::move(file), reading ? std::optional(*reading) : std::nullopt,
-                  std::move(allowance)};
+  return Admitted{std::move(caller), std::move(query), std::move(file),
+                  reading ? std::optional(*reading) : std::nullopt, std::move(allowance)};
 }
 
 /// Hands the job of an upload that was recorded to whoever does it: this process where it began it already, else
@@ -76,7 +77,7 @@ Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_
   TRACEWEIR_TRY_VOID(services.blobs.keep(std::move(spooled)));
   if (!query.parents.empty()) {
     const store::Commit commit{query.head.commit, query.parents, std::nullopt, "", ""};
-    TRACEWEIR_TRY_VOID(services.store.put_commits(query.head.project, std::span(&commit, 1)));
+    TRACEWEIR_TRY_VOID(keep_commits(services.store, admitted.caller, std::span(&commit, 1)));
   }
   query.head.id = services.new_id();
   query.head.received_at = services.now();
@@ -102,6 +103,10 @@ Result<Closed> close_run(const http::Request& request, Services& services) {
   TRACEWEIR_TRY(wait, integer_in(request.query, "wait", 0, services.limits.wait_max.count()));
   TRACEWEIR_TRY(fail_status, integer_in(request.query, "fail_status", 424, 424));
   const std::string& run = request.param("run");
+  if (!caller.binding.empty()) {
+    TRACEWEIR_TRY(record, run_in(services, caller.project.name, run));
+    TRACEWEIR_TRY_VOID(check_binding(caller.binding, record.head));
+  }
   if (const auto status = services.store.close_run(caller.project.name, run); !status)
     return tl::unexpected(status.error());
   services.runs.poke();

@@ -37,10 +37,8 @@ std::string without(std::string_view prefix, const std::string& ref) {
   return ref.starts_with(prefix) ? ref.substr(prefix.size()) : std::string();
 }
 
-std::string branch_in(const std::string& ref) {
-  const std::string branch = without(heads, ref);
-  return branch.empty() ? without(tags, ref) : branch;
-}
+/// A tag keeps its whole name: who may push tags must not be able to speak for the branch that is called the same.
+std::string branch_in(const std::string& ref) { return ref.starts_with(tags) ? ref : without(heads, ref); }
 
 /// `refs/pull/12/merge`, `refs/merge-requests/12/head`.
 std::optional<std::int64_t> change_in(const std::string& ref) {
@@ -54,12 +52,20 @@ std::optional<std::int64_t> change_in(const std::string& ref) {
   return std::nullopt;
 }
 
+void read_own(const wire::Json& claims, Job& job) {
+  job.branch = branch_in(job.ref);
+  if (job.branch.empty()) return;
+  job.commit = text_in(claims, "sha");
+  std::transform(job.commit.begin(), job.commit.end(), job.commit.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+}
+
 void read_github(const wire::Json& claims, Job& job) {
   job.repository = text_in(claims, "repository");
   job.repository_id = text_in(claims, "repository_id");
   job.ref = text_in(claims, "ref");
   job.run = text_in(claims, "run_id");
-  if (is_among(github_own_events, text_in(claims, "event_name"))) job.branch = branch_in(job.ref);
+  if (is_among(github_own_events, text_in(claims, "event_name"))) read_own(claims, job);
 }
 
 void read_gitlab(const wire::Json& claims, Job& job) {
@@ -69,7 +75,7 @@ void read_gitlab(const wire::Json& claims, Job& job) {
   if (job.ref.empty())  // older than 16.0
     job.ref = std::string(text_in(claims, "ref_type") == "tag" ? tags : heads) + text_in(claims, "ref");
   job.run = text_in(claims, "pipeline_id");
-  if (is_among(gitlab_own_sources, text_in(claims, "pipeline_source"))) job.branch = branch_in(job.ref);
+  if (is_among(gitlab_own_sources, text_in(claims, "pipeline_source"))) read_own(claims, job);
 }
 
 struct CiRow {
@@ -115,6 +121,13 @@ Result<TrustedJob> trusted_job_of(const wire::Json& json) {
 }
 
 }  // namespace
+
+std::string_view tag_of(const Job& job) {
+  std::string_view name = job.branch;
+  if (!name.starts_with(tags)) return {};
+  name.remove_prefix(tags.size());
+  return name;
+}
 
 Result<Job> job_of(Ci ci, const wire::Json& claims) {
   Job job;
@@ -180,12 +193,11 @@ wire::Json to_json(const std::vector<TrustedJob>& jobs) {
 }
 
 wire::Json to_json(const Job& job) {
-  return {{"issuer", job.issuer},
-          {"repository", job.repository},
-          {"ref", job.ref},
-          {"branch", job.branch},
-          {"pull_request", job.pull_request ? wire::Json(*job.pull_request) : wire::Json(nullptr)},
-          {"run", job.run}};
+  return {
+      {"issuer", job.issuer}, {"repository", job.repository},
+      {"ref", job.ref},       {"branch", job.branch},
+      {"commit", job.commit}, {"pull_request", job.pull_request ? wire::Json(*job.pull_request) : wire::Json(nullptr)},
+      {"run", job.run}};
 }
 
 Result<Job> job_from(const wire::Json& json) {
@@ -195,6 +207,7 @@ Result<Job> job_from(const wire::Json& json) {
   job.repository = in.text("repository");
   job.ref = in.text("ref");
   job.branch = in.text("branch");
+  job.commit = in.maybe_text("commit").value_or("");  // tokens of before have none
   job.pull_request = in.maybe_integer("pull_request");
   job.run = in.text("run");
   if (in.error()) return tl::unexpected(*in.error());

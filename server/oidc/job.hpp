@@ -22,13 +22,19 @@ struct Job {
   std::string ref;            ///< `refs/heads/main`
   std::string environment;    ///< of a deployment; empty: none
   std::string run;            ///< the CI's id
-  /// The branch or tag whose own code ran. Empty: a change that is proposed, or an event that may run a stranger's.
+  /// The branch whose own code ran, or the whole name of the tag (`refs/tags/v1`), which no branch has. Empty: a change
+  /// that is proposed, or an event that may run a stranger's.
   std::string branch;
+  /// The commit of `branch` that ran, in lower case. Empty: the CI does not tell; or a change, of which it tells a
+  /// merge for the test and not what is proposed.
+  std::string commit;
   std::optional<std::int64_t> pull_request;
 };
 
 /// What verified claims say. Errors: unauthorized (no repository or ref among them).
 Result<Job> job_of(Ci ci, const wire::Json& claims);
+/// `v1` of a job that ran a tag's own code; empty: it ran no tag's.
+std::string_view tag_of(const Job& job);
 
 /// One kind of jobs that may get a token for a project. Empty fields do not ask for anything.
 struct TrustedJob {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "server/store/commit_word.hpp"
 #include "server/store/postgres_store.hpp"
 
 namespace traceweir::store {
@@ -28,7 +29,8 @@ Commits merged(std::span<const Commit> commits) {
   return by_sha;
 }
 
-void put_nodes(PostgresConnection& connection, std::int64_t project, const Commits& commits) {
+/// Where a settled word meets a proposed one nothing of that stays; `proposed` itself does, until its parents are gone.
+void put_nodes(PostgresConnection& connection, std::int64_t project, const Commits& commits, CommitWord word) {
   std::vector<std::string> shas, subjects, authors;
   std::vector<std::optional<Timestamp>> times;
   for (const auto& [sha, commit] : commits) {
@@ -38,17 +40,28 @@ void put_nodes(PostgresConnection& connection, std::int64_t project, const Commi
     authors.push_back(commit.author);
   }
   connection.execute(
-      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author) "
-      "SELECT $1::bigint, n.* FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) AS n "
+      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author, proposed) "
+      "SELECT $1::bigint, n.*, $6::boolean FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) AS n "
       "ON CONFLICT (project_id, sha) DO UPDATE SET "
-      "committed_us = coalesce(commit_node.committed_us, excluded.committed_us), "
-      "subject = CASE WHEN commit_node.subject = '' THEN excluded.subject ELSE commit_node.subject END, "
-      "author = CASE WHEN commit_node.author = '' THEN excluded.author ELSE commit_node.author END",
-      project, shas, times, subjects, authors);
+      "committed_us = CASE WHEN commit_node.proposed > excluded.proposed OR commit_node.committed_us IS NULL "
+      "THEN excluded.committed_us ELSE commit_node.committed_us END, "
+      "subject = CASE WHEN commit_node.proposed > excluded.proposed OR commit_node.subject = '' "
+      "THEN excluded.subject ELSE commit_node.subject END, "
+      "author = CASE WHEN commit_node.proposed > excluded.proposed OR commit_node.author = '' "
+      "THEN excluded.author ELSE commit_node.author END "
+      "WHERE commit_node.proposed >= excluded.proposed",
+      project, shas, times, subjects, authors, word == CommitWord::proposed);
+  if (word == CommitWord::settled)
+    connection.execute(
+        "WITH told AS (UPDATE commit_node SET proposed = false WHERE project_id = $1::bigint AND sha = ANY "
+        "($2::text[]) "
+        "AND proposed RETURNING sha) DELETE FROM commit_parent c USING told "
+        "WHERE c.project_id = $1::bigint AND c.sha = told.sha",
+        project, shas);
 }
 
 /// The rows of the commits are locked by put_nodes, so nobody else adds parents to them meanwhile.
-void put_parents(PostgresConnection& connection, std::int64_t project, const Commits& commits) {
+void put_parents(PostgresConnection& connection, std::int64_t project, const Commits& commits, CommitWord word) {
   std::vector<std::string> shas, parents;
   std::vector<std::int64_t> positions;
   for (const auto& [sha, commit] : commits)
@@ -62,8 +75,20 @@ void put_parents(PostgresConnection& connection, std::int64_t project, const Com
       "INSERT INTO commit_parent (project_id, sha, position, parent) "
       "SELECT $1::bigint, n.sha, n.position, n.parent "
       "FROM unnest($2::text[], $3::bigint[], $4::text[]) AS n (sha, position, parent) WHERE NOT EXISTS "
-      "(SELECT FROM commit_parent c WHERE c.project_id = $1::bigint AND c.sha = n.sha)",
-      project, shas, positions, parents);
+      "(SELECT FROM commit_parent c WHERE c.project_id = $1::bigint AND c.sha = n.sha) AND EXISTS "
+      "(SELECT FROM commit_node k WHERE k.project_id = $1::bigint AND k.sha = n.sha AND k.proposed = $5::boolean)",
+      project, shas, positions, parents, word == CommitWord::proposed);
+}
+
+/// Errors: not_found.
+Result<void> keep_commits(PostgresConnection& connection, std::string_view project, const Commits& commits,
+                          CommitWord word) {
+  const auto number = project_number(connection, project);
+  if (!number) return fail(ErrorCode::not_found, "project: no such project");
+  if (commits.empty()) return {};
+  put_nodes(connection, *number, commits, word);
+  put_parents(connection, *number, commits, word);
+  return {};
 }
 
 /// The project's number, if it knows the commit.
@@ -100,14 +125,14 @@ std::vector<std::pair<std::string, std::string>> line_of(PostgresConnection& con
 
 Result<void> PostgresStore::put_commits(std::string_view project, std::span<const Commit> commits) {
   const Commits by_sha = merged(commits);
-  return database_->write([&](PostgresConnection& connection) -> Result<void> {
-    const auto number = project_number(connection, project);
-    if (!number) return fail(ErrorCode::not_found, "project: no such project");
-    if (by_sha.empty()) return {};
-    put_nodes(connection, *number, by_sha);
-    put_parents(connection, *number, by_sha);
-    return {};
-  });
+  return database_->write(
+      [&](PostgresConnection& connection) { return keep_commits(connection, project, by_sha, CommitWord::settled); });
+}
+
+Result<void> PostgresStore::propose_commits(std::string_view project, std::span<const Commit> commits) {
+  const Commits by_sha = merged(commits);
+  return database_->write(
+      [&](PostgresConnection& connection) { return keep_commits(connection, project, by_sha, CommitWord::proposed); });
 }
 
 Result<std::optional<Commit>> PostgresStore::commit(std::string_view project, std::string_view sha) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "server/hash/sha256.hpp"
+#include "server/store/commit_word.hpp"
 
 namespace traceweir::store {
 namespace {
@@ -50,19 +51,44 @@ std::vector<std::string> parents_of(Connection& connection, std::int64_t project
   return parents;
 }
 
-void put_commit(Connection& connection, std::int64_t project, const Commit& commit) {
+/// Makes room for the word where it counts for more than what is known; whether it counts.
+bool counts(Connection& connection, std::int64_t project, const Commit& commit, CommitWord word) {
+  bool proposed = false;
+  Query known =
+      connection.query("SELECT proposed FROM commit_node WHERE project_id = ?1 AND sha = ?2", project, commit.sha);
+  if (!known.next()) return true;
+  known.read(proposed);
+  if (word == CommitWord::proposed) return proposed;
+  if (proposed)
+    connection.execute("DELETE FROM commit_node WHERE project_id = ?1 AND sha = ?2", project,
+                       commit.sha);  // its parents, too
+  return true;
+}
+
+void put_commit(Connection& connection, std::int64_t project, const Commit& commit, CommitWord word) {
+  if (!counts(connection, project, commit, word)) return;
   connection.execute(
-      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author) VALUES (?1, ?2, ?3, ?4, ?5) "
+      "INSERT INTO commit_node (project_id, sha, committed_us, subject, author, proposed) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
       "ON CONFLICT (project_id, sha) DO UPDATE SET "
       "committed_us = coalesce(commit_node.committed_us, excluded.committed_us), "
       "subject = CASE WHEN commit_node.subject = '' THEN excluded.subject ELSE commit_node.subject END, "
       "author = CASE WHEN commit_node.author = '' THEN excluded.author ELSE commit_node.author END",
-      project, commit.sha, commit.committed_at, commit.subject, commit.author);
+      project, commit.sha, commit.committed_at, commit.subject, commit.author, word == CommitWord::proposed);
   if (!parents_of(connection, project, commit.sha).empty()) return;
   std::int64_t position = 0;
   for (const std::string& parent : commit.parents)
     connection.execute("INSERT INTO commit_parent (project_id, sha, position, parent) VALUES (?1, ?2, ?3, ?4)", project,
                        commit.sha, position++, parent);
+}
+
+/// Errors: not_found.
+Result<void> keep_commits(Connection& connection, std::string_view project, std::span<const Commit> commits,
+                          CommitWord word) {
+  const auto number = project_number(connection, project);
+  if (!number) return fail(ErrorCode::not_found, "project: no such project");
+  for (const Commit& commit : commits) put_commit(connection, *number, commit, word);
+  return {};
 }
 
 bool knows_commit(Connection& connection, std::int64_t project, std::string_view sha) {
@@ -264,12 +290,13 @@ Result<std::optional<std::string>> SqliteStore::policy(std::string_view project,
 }
 
 Result<void> SqliteStore::put_commits(std::string_view project, std::span<const Commit> commits) {
-  return database_->write([&](Connection& connection) -> Result<void> {
-    const auto number = project_number(connection, project);
-    if (!number) return fail(ErrorCode::not_found, "project: no such project");
-    for (const Commit& commit : commits) put_commit(connection, *number, commit);
-    return {};
-  });
+  return database_->write(
+      [&](Connection& connection) { return keep_commits(connection, project, commits, CommitWord::settled); });
+}
+
+Result<void> SqliteStore::propose_commits(std::string_view project, std::span<const Commit> commits) {
+  return database_->write(
+      [&](Connection& connection) { return keep_commits(connection, project, commits, CommitWord::proposed); });
 }
 
 Result<std::optional<Commit>> SqliteStore::commit(std::string_view project, std::string_view sha) {

@@ -41,6 +41,7 @@ class SqliteStore final : public Store {
   Result<std::optional<std::string>> policy(std::string_view project, std::string_view sha256) override;
 
   Result<void> put_commits(std::string_view project, std::span<const Commit> commits) override;
+  Result<void> propose_commits(std::string_view project, std::span<const Commit> commits) override;
   Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) override;
   Result<std::vector<std::string>> first_parents(std::string_view project, std::string_view sha,
                                                  std::int64_t limit) override;

@@ -251,6 +251,10 @@ class Store {
   /// Adds commits or fills in what was unknown of them (a known field is never emptied or changed). All or none.
   /// Errors: not_found (no such project).
   virtual Result<void> put_commits(std::string_view project, std::span<const Commit> commits) = 0;
+  /// The same by the word of a job that measures a change, which stands until put_commits() names the commit: then
+  /// nothing of it stays. A commit that put_commits() named before stays as it is.
+  /// Errors: not_found (no such project).
+  virtual Result<void> propose_commits(std::string_view project, std::span<const Commit> commits) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<Commit>> commit(std::string_view project, std::string_view sha) = 0;
   /// `sha` and its first-parent ancestors as far as they are known, nearest first, at most `limit`, each once; empty

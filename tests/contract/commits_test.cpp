@@ -53,10 +53,50 @@ TEST_CASE("store: commits fill in what was unknown and never empty or change wha
   });
 }
 
+// Why: a job of a pull request runs a stranger's code, and tells of commits before the branch's own job does.
+TEST_CASE("store: what a change says of a commit stands until somebody whose word counts names it") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    const auto propose = [&](std::initializer_list<Commit> commits) {
+      must(store->propose_commits("llama", std::vector<Commit>(commits)));
+    };
+    const auto known = [&](const char* sha) { return must(store->commit("llama", sha)).value(); };
+    propose({{"c", {"lie"}, at(1), "", "eve"}, {"d", {"c"}, at(4), "mine", "ann"}, {"e", {"lie"}, at(1), "", "eve"}});
+    propose({{"c", {"other"}, at(2), "late", "bob"}});
+    CHECK(known("c").parents == Shas{"lie"});
+    CHECK(known("c").committed_at == at(1));
+    CHECK(known("c").subject == "late");
+    CHECK(must(store->first_parents("llama", "d", 10)) == Shas{"d", "c", "lie"});
+
+    put(*store,
+        {{"c", {"b", "x"}, at(3), "third", "ann"}, {"e", {}, std::nullopt, "", ""}, {"f", {"e"}, at(5), "", ""}});
+    CHECK(known("c").parents == Shas{"b", "x"});
+    CHECK(known("c").committed_at == at(3));
+    CHECK(known("c").subject == "third");
+    CHECK(known("c").author == "ann");
+    CHECK(known("e").parents.empty());
+    CHECK_FALSE(known("e").committed_at.has_value());
+    CHECK(known("e").author.empty());
+    CHECK(known("d").parents == Shas{"c"});  // nobody else named it
+
+    propose(
+        {{"c", {"lie"}, at(1), "again", "eve"}, {"e", {"lie"}, at(1), "again", "eve"}, {"f", {}, at(9), "again", ""}});
+    CHECK(known("c").parents == Shas{"b", "x"});
+    CHECK(known("e").parents.empty());
+    CHECK(known("e").subject.empty());
+    CHECK(known("f").subject.empty());
+    put(*store, {{"e", {"c"}, at(4), "", ""}});
+    CHECK(known("e").parents == Shas{"c"});
+    CHECK(must(store->first_parents("llama", "f", 10)) == Shas{"f", "e", "c", "b"});
+  });
+}
+
 TEST_CASE("store: commits of no project are refused, and no commits are fine") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
     const Commit commit{"c", {}, std::nullopt, "", ""};
+    CHECK(error_of(store->propose_commits("llama", std::span(&commit, 1))) == ErrorCode::not_found);
     CHECK(error_of(store->put_commits("llama", std::span(&commit, 1))) == ErrorCode::not_found);
     add_project(*store);
     put(*store, {});

@@ -64,6 +64,7 @@ class JobToken(unittest.TestCase):
         self.runner.asked, self.runner.claims, self.runner.status = [], {}, 200
 
     def gate(self, variables, *more, number=1):
+        self.runner.claims.setdefault("sha", sha(number))
         environment = self.service.environment() | {"TRACEWEIR_PROJECT": "demo", "TRACEWEIR_RETRY_TIME_MAX": "0"} | variables
         return run("traceweir", "gate", self.trace, "--ci", "none", "--commit", sha(number), "--branch", "main", *more, env=environment)
 
@@ -77,7 +78,7 @@ class JobToken(unittest.TestCase):
         self.assertEqual([r["commit"] for r in run_of if r["commit"] == sha(1)], [sha(1)])
 
     def test_gitlab_has_put_one_into_a_variable(self):
-        done = self.gate({"TRACEWEIR_OIDC_TOKEN": self.issuer.token(aud=self.service.url)}, number=2)
+        done = self.gate({"TRACEWEIR_OIDC_TOKEN": self.issuer.token(aud=self.service.url, sha=sha(2))}, number=2)
         self.assertEqual((done.returncode, self.runner.asked), (0, []), done.stderr)
         self.assertNotIn("read by nobody", done.stderr)
 

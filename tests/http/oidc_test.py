@@ -37,7 +37,7 @@ class Oidc(unittest.TestCase):
 
     def test_both_algorithms_give_a_token_that_uploads(self):
         for key in (0, 1):
-            answer = self.exchange(self.issuer.token(key=key))
+            answer = self.exchange(self.issuer.token(key=key, sha=sha(10 + key)))
             self.assertEqual(answer.status, 201, answer)
             self.assertEqual((answer.json["project"], answer.json["repository"], answer.json["ref"], answer.json["branch"]),
                              ("demo", "acme/llama", "refs/heads/main", "main"))
@@ -104,11 +104,15 @@ class Oidc(unittest.TestCase):
         self.assertEqual(len([d for d in details if "acme/llama at refs/heads/main" in d]), 1, details)
 
     def test_what_a_job_states_must_not_contradict_its_ref(self):
-        push = self.exchange(self.issuer.token()).json["token"]
+        def push(number):
+            return self.exchange(self.issuer.token(sha=sha(number).upper())).json["token"]
+
         pull = self.exchange(self.issuer.token(ref="refs/pull/12/merge", event_name="pull_request")).json["token"]
         target = self.exchange(self.issuer.token(event_name="pull_request_target")).json["token"]
         rows = [
-            ("its branch", push, {}, 201), ("another branch", push, {"branch": "other"}, 403),
+            ("its branch", push(30), {}, 201), ("another branch", push(31), {"branch": "other"}, 403),
+            ("another commit", push(31), {}, 403), ("another commit as a change", push(31), {"fork": "true"}, 403),
+            ("a CI that tells no commit", self.exchange(self.issuer.token(sha=None)).json["token"], {}, 201),
             ("a pull request as main", pull, {}, 403), ("another pull request", pull, {"pr": 13}, 403),
             ("its pull request", pull, {"branch": "feature", "pr": 12}, 201),
             ("its pull request as a fork's", pull, {"branch": "feature", "fork": "true"}, 201),
@@ -120,6 +124,55 @@ class Oidc(unittest.TestCase):
                 self.assertEqual(answer.status, status, answer)
                 if status == 403:
                     self.assertIn("acme/llama", answer.json["detail"])
+
+    def test_only_a_job_that_might_have_begun_a_run_finishes_it(self):
+        self.trust("ranks", [{"issuer": self.issuer.url, "repository": "acme/llama"}])
+        main = self.exchange(self.issuer.token(sha=sha(80)), "ranks").json["token"]
+        later = self.exchange(self.issuer.token(sha=sha(81)), "ranks").json["token"]
+        pull = self.exchange(self.issuer.token(ref="refs/pull/12/merge", event_name="pull_request"), "ranks").json["token"]
+        other = self.exchange(self.issuer.token(ref="refs/pull/13/merge", event_name="pull_request"), "ranks").json["token"]
+        half = {"project": "ranks", "ranks": 2, "rank": 0, "wait": 0}
+        of_main = self.service.upload(main, self.trace, sha(80), run_key="a", **half).json["id"]
+        of_pull = self.service.upload(pull, self.trace, sha(82), run_key="b", branch="feature", pr=12, **half).json["id"]
+        finish = lambda token, run: self.service.call("POST", f"/api/v1/projects/ranks/runs/{run}/finish", token).status
+        refused = [finish(token, of_main) for token in (pull, other, later)] + [finish(token, of_pull) for token in (main, other)]
+        self.assertEqual(refused, [403] * 5)
+        self.assertEqual(self.service.call("GET", f"/api/v1/projects/ranks/runs/{of_main}", main).json["status"], "pending")
+        self.assertEqual([finish(main, of_main), finish(pull, of_pull)], [200, 200])
+        self.assertEqual(finish(pull, "00000000-0000-7000-8000-000000000000"), 404)
+
+    def test_what_a_change_says_of_commits_ends_with_the_branchs_word(self):
+        self.trust("graph", [{"issuer": self.issuer.url, "repository": "acme/llama"}])
+        path = "/api/v1/projects/graph"
+        put = lambda token, parent, author: self.assertEqual(self.service.call("PUT", f"{path}/commits", token, json.dumps(
+            [{"sha": sha(91), "parents": [sha(parent)], "committed_at": "2026-11-30T03:20:00Z", "subject": author, "author": author}]).encode()).status, 204)
+        pull = self.exchange(self.issuer.token(ref="refs/pull/12/merge", event_name="pull_request"), "graph").json["token"]
+        main = self.exchange(self.issuer.token(sha=sha(91)), "graph").json["token"]
+        put(pull, 666, "eve")
+        put(main, 90, "ann")
+        put(pull, 666, "eve")
+        measured = self.service.upload(main, self.trace, sha(91), project="graph", parents=sha(90))
+        self.assertEqual(measured.status, 201)
+        with_parents = self.service.upload(pull, self.trace, sha(92), project="graph", branch="feature", pr=12, parents=sha(91))
+        self.assertEqual(with_parents.status, 201)
+        history = self.service.call("GET", f"{path}/history?metric=gpu.utilization&branch=main", main).json
+        self.assertEqual([point["author"] for point in history["points"]], ["ann"])
+
+    def test_a_tag_never_measures_for_the_branch_of_its_name(self):
+        self.trust("tagged", [{"issuer": self.issuer.url, "repository": "acme/llama"}])
+        token = self.exchange(self.issuer.token(ref="refs/tags/main", sha=None), "tagged")
+        self.assertEqual(token.json["branch"], "refs/tags/main")
+        bound = token.json["token"]
+        rows = [("main", 201, "refs/tags/main"), ("refs/tags/main", 201, "refs/tags/main"), ("", 201, ""), ("refs/heads/main", 403, None),
+                ("tags/main", 403, None)]
+        for number, (stated, status, kept) in enumerate(rows, 60):
+            with self.subTest(stated):
+                answer = self.service.upload(bound, self.trace, sha(number), project="tagged", branch=stated)
+                self.assertEqual(answer.status, status, answer)
+                if kept is not None:
+                    self.assertEqual(answer.json["branch"], kept)
+        of_main = self.service.call("GET", "/api/v1/projects/tagged/runs?branch=main", bound).json["runs"]
+        self.assertEqual(of_main, [])
 
     def test_settings_are_checked(self):
         rows = [[{"issuer": "https://elsewhere.example.com", "repository": "a/b"}], [{"repository": "a/b"}], "all", [{"issuer": self.issuer.url}],
@@ -136,8 +189,12 @@ class Oidc(unittest.TestCase):
     def test_no_id_token_and_no_issued_one_is_in_the_log(self):
         id_token = self.issuer.token()
         issued = self.exchange(id_token).json["token"]
+        for path in (f"/api/v1/projects/{id_token}", f"/api/v1/projects/demo/oidc/token?id_token={id_token}", f"/{id_token}?a={id_token}"):
+            self.assertEqual(self.service.call("GET", path).status, 400)
+        self.service.call("GET", "/healthz", headers={"X-Request-Id": "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln"})
         log = self.service.log_path.read_text()
-        self.assertNotIn(id_token.split(".")[2], log)
+        for part in [*id_token.split("."), "c2ln"]:
+            self.assertNotIn(part, log)
         self.assertNotIn(issued.split("_")[2], log)
 
 

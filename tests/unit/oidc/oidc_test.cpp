@@ -142,7 +142,6 @@ TEST_CASE("oidc: whose own code ran") {
   CHECK(github("push", "refs/heads/main").branch == "main");
   CHECK(github("push", "refs/heads/feature/x").branch == "feature/x");
   CHECK(github("schedule", "refs/heads/main").branch == "main");
-  CHECK(github("push", "refs/tags/v1").branch == "v1");
   CHECK(github("merge_group", "refs/heads/gh-readonly-queue/main/pr-1-a").branch == "gh-readonly-queue/main/pr-1-a");
   const Job pull = github("pull_request", "refs/pull/12/merge");
   CHECK(pull.branch.empty());
@@ -161,10 +160,48 @@ TEST_CASE("oidc: whose own code ran") {
   const auto old =
       job_of(Ci::gitlab, {{"project_path", "a/b"}, {"ref", "v1"}, {"ref_type", "tag"}, {"pipeline_source", "push"}});
   CHECK(old->ref == "refs/tags/v1");
-  CHECK(old->branch == "v1");
+  CHECK(old->branch == "refs/tags/v1");
   CHECK_FALSE(job_of(Ci::github, {{"repository", "a/b"}}));
   CHECK_FALSE(job_of(Ci::github, {{"ref", "refs/heads/main"}}));
   CHECK_FALSE(job_of(Ci::gitlab, {{"repository", "a/b"}, {"ref", ""}}));
+}
+
+// Why: tags are often pushed by more people than the branch that gates merges.
+TEST_CASE("oidc: a tag is never the branch of the same name") {
+  for (const char* event : {"push", "release", "workflow_dispatch", "schedule"}) {
+    CAPTURE(event);
+    const Job job = github(event, "refs/tags/main");
+    CHECK(job.branch == "refs/tags/main");
+    CHECK(tag_of(job) == "main");
+  }
+  CHECK(gitlab("push", "refs/tags/main").branch == "refs/tags/main");
+  CHECK(github("pull_request_target", "refs/tags/main").branch.empty());
+  for (const char* ref : {"refs/heads/main", "refs/heads/tags/main", "refs/pull/1/merge"})
+    CHECK_MESSAGE(tag_of(github("push", ref)).empty(), ref);
+}
+
+// Why: GitHub's sha of a pull request is a merge for the test, and of pull_request_target the base's.
+TEST_CASE("oidc: which commit ran, where it is the job's own") {
+  const auto commit = [](std::string_view event, std::string_view ref, std::string_view sha) {
+    return job_of(Ci::github, {{"repository", "a/b"}, {"ref", ref}, {"event_name", event}, {"sha", sha}})
+        .value()
+        .commit;
+  };
+  CHECK(commit("push", "refs/heads/main", "00aaBBff") == "00aabbff");
+  CHECK(commit("push", "refs/tags/v1", "00aa") == "00aa");
+  CHECK(commit("pull_request", "refs/pull/1/merge", "00aa").empty());
+  CHECK(commit("pull_request_target", "refs/heads/main", "00aa").empty());
+  CHECK(github("push", "refs/heads/main").commit.empty());
+  const auto at_gitlab =
+      job_of(Ci::gitlab,
+             {{"project_path", "a/b"}, {"ref_path", "refs/heads/main"}, {"pipeline_source", "web"}, {"sha", "0A"}});
+  CHECK(at_gitlab.value().commit == "0a");
+  Job job = github("push", "refs/heads/main");
+  job.commit = "00aa";
+  CHECK(job_from(to_json(job)).value().commit == "00aa");
+  wire::Json before = to_json(job);
+  before.erase("commit");
+  CHECK(job_from(before).value().commit.empty());
 }
 
 TEST_CASE("oidc: patterns of refs") {
