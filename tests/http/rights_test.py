@@ -93,7 +93,6 @@ class Rights(unittest.TestCase):
             service.stop()
             service.forget()
             (service.data_dir / "admin-token").unlink()
-            (service.data_dir / "blobs" / ".store").unlink()
             service.token("early", "upload")
             service.start()
             admin = (service.data_dir / "admin-token").read_text().strip()
