@@ -204,7 +204,11 @@ DATABASES = [
         slice(len(d) // 2, None))), "malformed_trace", "cut off"),
 ]
 
+STATS = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n100.0,5,1,5.0,5.0,5,5,0.0,k"
 TEXTS = [
+    Case("a name of 10 M commas", lambda p: written(p, STATS, (",", 10_000_000)), "judged"),
+    Case("brackets in front of 10 M blanks", lambda p: written(p, STATS, "\n\n", ("[x\n", 1_000_000), (" ", 10_000_000)), "judged"),
+    Case("5 M empty tables", lambda p: written(p, STATS, "\n", ("[]\n", 5_000_000)), "malformed_trace", "tables"),
     Case("1 M nested arrays", lambda p: written(p, ("[", 1_000_000)), "malformed_trace", "nested"),
     Case("objects 100k deep", lambda p: written(p, ('{"a":', 100_000), "1", ("}", 100_000)), "malformed_trace", "nested"),
     Case("events 100k deep", lambda p: written(p, '{"traceEvents": [', ('{"a":', 100_000), "1", ("}", 100_000), "]}"),

@@ -7,6 +7,7 @@ from hostile_uploads import send
 from service import Service, sha, trace
 from stress import check
 
+alone = True
 SECONDS_MAX = 5
 REFUSAL_BYTES_MAX = 4096
 
