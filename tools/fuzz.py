@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAMS = ROOT / "build/fuzz"
 CORPUS = ROOT / "build/fuzz_corpus"
 FINDINGS = ROOT / "build/fuzz_findings"
+SEEDS = ROOT / "tests/fuzz/corpus"  # what the repository has of them, by target
 DICTIONARIES = ROOT / "tests/fuzz/dictionaries"
 SLOW_SECONDS = 10  # of the processor, for one input; sanitizers are slow
 TIMEOUT_SECONDS = 60  # of the clock
@@ -92,7 +93,7 @@ def explain(outcome: Outcome) -> str:
 
 
 def main() -> int:
-    known = sorted(path.name for path in (PROGRAMS / "fuzz_seeds").iterdir())
+    known = sorted(path.name for path in SEEDS.iterdir())
     parser = argparse.ArgumentParser(prog="./dev fuzz", description="Fuzzes the readers of everything that strangers send.")
     parser.add_argument("--time", type=int, default=1800, metavar="SECONDS", help="per target (default 1800)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time (default: one per core)")
