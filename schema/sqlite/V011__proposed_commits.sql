@@ -1,4 +1,4 @@
--- V010__proposed_commits.sql (sqlite)
+-- V011__proposed_commits.sql (sqlite)
 -- What:  which commits are known only by the word of jobs that measure a change.
 -- Why:   such a job runs a stranger's code, and may tell the service what a commit's parents are before the branch's own job
 --        does. Its word stands until then, and no longer.
