@@ -155,7 +155,7 @@ class Elsewhere(unittest.TestCase):
             self.assertIn(len(s3.objects()), range(1, 10))
             s3.fail()
             self.assertEqual(service.call("DELETE", "/api/v1/projects/demo", admin).status, 204)
-            self.assertEqual(service.call("GET", "/api/v1/projects/demo", admin).status, 404)
+            self.assertEqual(service.call("GET", "/api/v1/projects/demo/runs", admin).status, 404)
 
     def test_probes_ask_the_store_once_a_second(self):
         with StandIn(self.folder) as s3, self.service(s3) as service:

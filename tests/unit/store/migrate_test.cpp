@@ -60,7 +60,7 @@ TEST_CASE("migrate: the embedded migrations are numbered without gaps and have a
       CAPTURE(migration.name);
       CHECK(migration.version == ++version);
       CHECK(migration.sha256.size() == 64);
-      CHECK(migration.sql.starts_with("-- V00"));
+      CHECK(migration.sql.starts_with("-- V0"));
       for (const char* line : {"-- What:", "-- Why:", "-- Units:", "-- Undo:"})
         CHECK(migration.sql.find(line) != std::string_view::npos);
     }
