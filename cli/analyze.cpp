@@ -1,17 +1,21 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/core/text.hpp"
 #include "cli/command.hpp"
 #include "cli/reading.hpp"
 #include "cli/terminal.hpp"
+#include "sandbox/fork_server.hpp"
 #include "server/wire/json.hpp"
 
 namespace traceweir::cli {
@@ -20,7 +24,8 @@ namespace {
 struct AnalyzeOptions {
   std::vector<std::string> files;
   ReadingOptions reading;
-  bool json = false, markdown = false, hash = false, child = false;
+  bool json = false, markdown = false, hash = false, child = false, fork_server = false;
+  std::optional<sandbox::Lock> lock;  ///< of a child that was forked: made before
 };
 
 /// The contract with the service, whose child this is: one line on stdout that names the error.
@@ -39,7 +44,8 @@ int refuse(const AnalyzeOptions& options, const Error& error) {
 }
 
 Result<report::Report> analyze(const AnalyzeOptions& options) {
-  if (options.child) return analyze_as_child(options.files.size(), options.reading);
+  if (options.child && options.lock) return analyze_as_child(options.files.size(), options.reading, *options.lock);
+  if (options.child) return analyze_as_child(options.files.size(), options.reading, sandbox::Lock());
   return analyze_files(options.files, options.reading, options.hash ? Hashing::sha256 : Hashing::none);
 }
 
@@ -68,10 +74,7 @@ int run_or_end(const AnalyzeOptions& options) {
 /// An existing file or folder, or stdin.
 std::string no_input(const std::string& file) { return file == stdin_word ? "" : CLI::ExistingPath(file); }
 
-}  // namespace
-
-Action declare_analyze(CLI::App& app) {
-  const auto options = std::make_shared<AnalyzeOptions>();
+void declare(CLI::App& app, AnalyzeOptions* options) {
   app.add_option("FILE", options->files,
                  "nsys SQLite export or report, output of nsys stats, Kineto JSON (plain, gzip or zstd), metrics of "
                  "your own, or a report of ours; several files are ranks of one run, a folder stands for its files; -: "
@@ -84,6 +87,7 @@ Action declare_analyze(CLI::App& app) {
   app.add_flag("--hash", options->hash, "also hash the files (trace.sha256); costs about as much as the analysis");
   // How the service runs its analysing child; no word of the help, since it needs descriptors that a shell lacks.
   app.add_flag("--child", options->child)->group("");
+  app.add_flag("--fork-server", options->fork_server)->group("");
   app.footer(R"(Examples:
   traceweir analyze trace.json.gz
   traceweir analyze report.sqlite --steps 'train_step*' --skip 2
@@ -93,7 +97,36 @@ Action declare_analyze(CLI::App& app) {
   nsys stats -f csv -o stats/run report.nsys-rep && traceweir analyze stats
 
 Exit codes: 0 measured, 2 usage, 3 the trace is refused.)");
-  return [options] { return run_or_end(*options); };
+}
+
+/// One start for many children: what each of them would make anew is made before they are forked.
+[[noreturn]] void serve_children() {
+  AnalyzeOptions options;
+  CLI::App app;
+  declare(app, &options);
+  options.lock.emplace();
+  std::vector<std::string> words = sandbox::serve_forks().words;
+  // From here on this is a child, with a command line of its own.
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    std::_Exit(exit_usage);
+  }
+  options.child = true;  // whatever was asked for: nothing is done here that is not locked in
+  std::_Exit(run_or_end(options));
+}
+
+}  // namespace
+
+Action declare_analyze(CLI::App& app) {
+  const auto options = std::make_shared<AnalyzeOptions>();
+  declare(app, options.get());
+  return [options] {
+    if (options->fork_server) serve_children();
+    return run_or_end(*options);
+  };
 }
 
 }  // namespace traceweir::cli

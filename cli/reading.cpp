@@ -237,10 +237,10 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
   return report_of(std::move(measured), measure);
 }
 
-Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options) {
+Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options, const sandbox::Lock& lock) {
   auto scratches = scratches_of(files);
   ::signal(SIGXFSZ, SIG_IGN);  // the limit on what is unpacked is an answer, not a death
-  const sandbox::Parts parts = sandbox::lock_down();
+  const sandbox::Parts parts = lock.turn();
   ingest::File word(sandbox::word_descriptor);
   TRACEWEIR_TRY_VOID(word.write(sandbox::to_line(parts)));
   { const ingest::File said = std::move(word); }

@@ -11,6 +11,7 @@
 #include "analyzer/ingest/ingest.hpp"
 #include "analyzer/report/report.hpp"
 #include "cli/nsys_export.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace CLI {
 class App;
@@ -46,6 +47,6 @@ Result<report::Report> analyze_files(const std::vector<std::string>& files, cons
 
 /// The same of the files that this process was given as its inputs by the service (sandbox/contract.hpp): it locks
 /// itself in and says so before it reads a byte. Errors: as above, disk_full.
-Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options);
+Result<report::Report> analyze_as_child(std::size_t files, const ReadingOptions& options, const sandbox::Lock& lock);
 
 }  // namespace traceweir::cli

@@ -1,5 +1,8 @@
 #include "sandbox/sandbox.hpp"
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -7,9 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sandbox/landlock.hpp"
 
@@ -200,38 +207,92 @@ void add_conditional(Rules& rules) {
   // Threads, not processes. clone3 hides its flags in memory, so that it "does not exist": libraries then use clone.
   rules.add(SCMP_ACT_ALLOW, SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, thread_flags, thread_flags));
   rules.add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-  // Signals to itself: abort() is how an assertion ends.
-  const auto self = static_cast<scmp_datum_t>(::getpid());
-  rules.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), argument(0, SCMP_CMP_EQ, self));
-  rules.add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(tgkill), argument(0, SCMP_CMP_NE, self));
+  // Signals to itself: abort() is how an assertion ends. That it is itself is another filter's matter (own_signals).
+  rules.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill));
   // Reading its own limits, not setting any, nor another's.
   rules.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), argument(0, SCMP_CMP_EQ, 0), argument(2, SCMP_CMP_EQ, 0));
 }
 
+using Instructions = std::vector<sock_filter>;
+
+/// What libseccomp made of the rules; empty: it could not. It writes them to a descriptor only, and a pipe holds the
+/// most that the kernel takes (4096 instructions of 8 bytes).
+Instructions exported(scmp_filter_ctx filter) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  Instructions program(BPF_MAXINSNS);
+  const bool written = ::seccomp_export_bpf(filter, ends[1]) == 0;
+  const ssize_t bytes = written ? ::read(ends[0], program.data(), program.size() * sizeof(sock_filter)) : 0;
+  for (const int end : ends) ::close(end);
+  program.resize(bytes <= 0 ? 0 : static_cast<std::size_t>(bytes) / sizeof(sock_filter));
+  return program;
+}
+
 /// Everything that no rule names "does not exist" (ENOSYS): libraries of tomorrow have a way back from that.
-bool apply_seccomp() {
+/// Empty: it cannot be made.
+Instructions rules_for_all() {
   const Filter filter(::seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
-  if (filter == nullptr) return false;
+  if (filter == nullptr) return {};
   Rules rules(filter.get());
   rules.add_all(SCMP_ACT_ALLOW, allowed);
   rules.add_all(SCMP_ACT_ERRNO(EACCES), refused);
   rules.add_all(SCMP_ACT_KILL_PROCESS, deadly);
   add_conditional(rules);
-  return rules.status() == 0 &&
-         // 32-bit calls by the back door
-         ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
-         // all threads
-         ::seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 && ::seccomp_load(filter.get()) == 0;
+  const bool made = rules.status() == 0 &&
+                    // 32-bit calls by the back door
+                    ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0;
+  return made ? exported(filter.get()) : Instructions();
+}
+
+constexpr std::uint32_t offset_of_argument(std::size_t number, bool upper_half) {
+  const bool second = upper_half == (std::endian::native == std::endian::little);
+  return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + number * sizeof(std::uint64_t) + (second ? 4 : 0));
+}
+
+/// Signals go to this process alone. It stands beside the other filter, which is made before there is a process: of two
+/// that are on, the stricter answer counts, so that it may let everything else pass.
+std::array<sock_filter, 8> own_signals(pid_t self) {
+  const auto tgkill = static_cast<std::uint32_t>(SCMP_SYS(tgkill));
+  return {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, tgkill, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(0, false)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(self), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(0, true)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  }};
+}
+
+/// For all threads.
+bool put_on(const sock_filter* first, std::size_t count) {
+  const sock_fprog program{static_cast<unsigned short>(count), const_cast<sock_filter*>(first)};
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
 }  // namespace
 
-Parts lock_down() {
+struct Lock::Program {
+  Instructions rules;
+};
+
+Lock::Lock() : program_(std::make_unique<Program>(Program{rules_for_all()})) {}
+Lock::Lock(Lock&&) noexcept = default;
+Lock& Lock::operator=(Lock&&) noexcept = default;
+Lock::~Lock() = default;
+
+Parts Lock::turn() const {
   Parts parts;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return parts;  // both parts need it
   parts.landlock_abi = apply_landlock();
-  parts.seccomp = apply_seccomp();
+  const Instructions& rules = program_->rules;
+  const auto signals = own_signals(::getpid());
+  // The smaller one first: the other lets nobody put on another.
+  parts.seccomp = !rules.empty() && put_on(signals.data(), signals.size()) && put_on(rules.data(), rules.size());
   return parts;
 }
+
+Parts lock_down() { return Lock().turn(); }
 
 }  // namespace traceweir::sandbox

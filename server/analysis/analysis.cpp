@@ -267,6 +267,10 @@ Result<sandbox::Parts> Analysis::demand_sandbox() {
   return impl_->demanded;
 }
 
+Result<void> Analysis::fork_early() {
+  return impl_->demanded.seccomp ? impl_->children.fork_early(impl_->program.string()) : Result<void>();
+}
+
 Result<report::Report> Analysis::report_of(std::span<const InputFile> files, const AnalysisOptions& options) const {
   TRACEWEIR_ASSERT(!files.empty());
   std::vector<Descriptor> uploads;

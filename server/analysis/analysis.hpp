@@ -74,6 +74,11 @@ class Analysis {
   ///         is no error: nothing is active then.
   Result<sandbox::Parts> demand_sandbox();
 
+  /// From now on children are forked from a process that has started the program already (sandbox/fork_server.hpp),
+  /// where they lock themselves in; elsewhere this does nothing. Call it once, after demand_sandbox(), in a thread that
+  /// ends with the process. Errors: io_failed (the program cannot be started).
+  Result<void> fork_early();
+
   /// Errors: what the child says of the file (unknown_format, not_a_trace, unsupported_format, malformed_trace,
   ///         trace_too_large, empty_upload, bad_query for a window that the trace does not have); analysis_timeout (CPU
   ///         or wall limit); analysis_failed (crash, out of memory, a report that breaks its contract);

@@ -29,11 +29,6 @@ constexpr std::size_t pipe_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t word_bytes_max = 256;
 constexpr std::chrono::milliseconds grace{200};
 
-tl::unexpected<Error> cannot_start(const std::string& program, int number) {
-  return fail(ErrorCode::io_failed,
-              "the program " + program + " cannot be started: " + std::generic_category().message(number));
-}
-
 /// The C library's own wrapper cannot be linked from C++ in Debian 12.
 int pidfd_of(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)); }
 
@@ -198,8 +193,39 @@ class Watch {
 
 }  // namespace
 
+namespace {
+
+/// CPU time in whole seconds, rounded up: at its end comes SIGXCPU, by which we know the cause.
+sandbox::Limits limits_of(const ChildLimits& limits) {
+  return {static_cast<std::uint64_t>((limits.time_max.count() + 999) / 1000), limits.memory_bytes_max,
+          limits.descriptors_max, limits.file_bytes_max};
+}
+
+}  // namespace
+
+Result<void> Children::fork_early(const std::string& program) {
+  TRACEWEIR_TRY(forker, Forker::start(program));
+  const std::lock_guard lock(mutex_);
+  forker_ = std::move(forker);
+  return {};
+}
+
+/// The child's id; 0: it has to be started as a program. Under the lock.
+pid_t Children::start_early(const std::vector<std::string>& command, const sandbox::Limits& limits,
+                            const Wiring& wiring) {
+  if (!forker_ || forker_->program() != command.front()) return 0;
+  const pid_t pid = forker_->fork(command, limits, wiring);
+  if (pid >= 0) return pid;
+  // It is gone. A new one is for those that come after this one; a program that never did it is not asked again.
+  auto again = forker_->has_forked() ? Forker::start(command.front()) : fail(ErrorCode::io_failed, "");
+  forker_.reset();
+  if (again) forker_ = *std::move(again);
+  return 0;
+}
+
 Result<pid_t> Children::start(const std::vector<std::string>& command, const ChildLimits& limits,
                               const Wiring& wiring) {
+  const sandbox::Limits confined = limits_of(limits);
   TRACEWEIR_TRY(failure, make_pipe());
   const Command prepared(command);
   pid_t pid = -1;
@@ -207,19 +233,16 @@ Result<pid_t> Children::start(const std::vector<std::string>& command, const Chi
     // Held over the fork, so that stop() either sees this child or keeps it from starting.
     const std::lock_guard lock(mutex_);
     if (stopped_) return fail(ErrorCode::queue_full, "the service is stopping");
-    pid = spawn(prepared, limits, wiring, failure.write.get());
+    pid = start_early(command, confined, wiring);
+    if (pid > 0) return running_.insert(pid), pid;
+    pid = spawn(prepared, &confined, wiring, failure.write.get());
     if (pid < 0) return cannot_start(command.front(), errno);
     running_.insert(pid);
   }
-  failure.write.close();
-  int number = 0;
-  ssize_t count = -1;
-  do {
-    count = ::read(failure.read.get(), &number, sizeof number);
-  } while (count < 0 && errno == EINTR);
-  if (count == 0) return pid;  // the pipe ended with the exec: the program runs
+  const auto runs = started(failure, command.front());
+  if (runs) return pid;
   reap(pid);
-  return cannot_start(command.front(), number);
+  return tl::unexpected(runs.error());
 }
 
 namespace {

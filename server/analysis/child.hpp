@@ -16,6 +16,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "sandbox/sandbox.hpp"
+#include "server/analysis/forker.hpp"
 
 namespace traceweir::analysis {
 
@@ -37,9 +38,6 @@ struct ChildFiles {
   int scratch = -1;      ///< where it may unpack (sandbox/contract.hpp); -1: nowhere
   Feed* feed = nullptr;  ///< of a trace alone: brings it through a pipe while it arrives; its time begins with its end
 };
-
-/// What the child gets as its descriptors 0, 1, … (sandbox/contract.hpp); -1: that one is closed.
-using Wiring = std::vector<int>;
 
 /// How a child ended. Whatever it is, no process of it is left.
 struct ChildEnd {
@@ -69,16 +67,22 @@ class Children {
   Result<ChildEnd> run(const std::vector<std::string>& command, const ChildLimits& limits,
                        std::span<const ChildFiles> files);
 
+  /// From now on children are forked from a process that has started `program` already, as long as there is one; it is
+  /// not asked for anything else. Errors: io_failed (it cannot be started).
+  Result<void> fork_early(const std::string& program);
+
   /// Kills all children and lets no further one start.
   void stop();
 
  private:
   Result<pid_t> start(const std::vector<std::string>& command, const ChildLimits& limits, const Wiring& wiring);
+  pid_t start_early(const std::vector<std::string>& command, const sandbox::Limits& limits, const Wiring& wiring);
   int reap(pid_t pid);
   [[nodiscard]] bool stopped() const;
 
   mutable std::mutex mutex_;
   bool stopped_ = false;
+  std::optional<Forker> forker_;
   std::set<pid_t> running_;  ///< started and not yet reaped, so that no id here can belong to a stranger
 };
 

@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "server/analysis/child.hpp"
+#include "analyzer/core/error.hpp"
+#include "sandbox/confinement.hpp"
 
 namespace traceweir::analysis {
+
+/// What a child gets as its descriptors 0, 1, … (sandbox/contract.hpp); -1: that one is closed.
+using Wiring = std::vector<int>;
 
 /// Owns a descriptor.
 class Descriptor {
@@ -47,9 +51,14 @@ class Command {
   std::vector<char*> pointers_;
 };
 
-/// Forks; the child applies the limits and becomes the command, with no environment at all. Returns its id, or -1 with
-/// errno set. The child writes an errno to `failure` if anything fails before the command runs; else that pipe just
-/// ends.
-pid_t spawn(const Command& command, const ChildLimits& limits, const Wiring& wiring, int failure);
+/// Forks; the child applies the limits (nullptr: has ours) and becomes the command, with no environment at all. Returns
+/// its id, or -1 with errno set. The child writes an errno to `failure` if anything fails before the command runs; else
+/// that pipe just ends.
+pid_t spawn(const Command& command, const sandbox::Limits* limits, const Wiring& wiring, int failure);
+
+/// Waits until the command runs. Errors: io_failed, with what the child wrote to the pipe.
+Result<void> started(Pipe& failure, const std::string& program);
+
+tl::unexpected<Error> cannot_start(const std::string& program, int number);
 
 }  // namespace traceweir::analysis

@@ -20,10 +20,11 @@ pipeline::QueueSettings queue_settings(const Config& config, const std::string& 
           config.analysis_workers ? Analyses::here : Analyses::elsewhere};
 }
 
-Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed need) {
+Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, const Config& config) {
   TRACEWEIR_TRY(parts, analysis.demand_sandbox());
+  if (config.analysis_program.empty()) TRACEWEIR_TRY_VOID(analysis.fork_early());
   const bool whole = parts.seccomp && parts.landlock_abi > 0;
-  if (!whole && need == SandboxNeed::required)
+  if (!whole && config.sandbox == SandboxNeed::required)
     return fail(ErrorCode::bad_config,
                 fmt::format("sandbox = required, but the analysing child has {}; give the service a kernel (and a "
                             "container) with seccomp and Landlock, or set sandbox = best_effort",

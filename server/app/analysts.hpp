@@ -19,9 +19,10 @@ unsigned analysis_threads(const Config& config);
 /// How this process takes part in the store's queue. `process`: what no other one calls itself.
 pipeline::QueueSettings queue_settings(const Config& config, const std::string& process);
 
-/// Starts a child to find out what it can lock itself in with, and holds every later child to that.
+/// Starts a child to find out what it can lock itself in with, and holds every later child to that. From then on
+/// children are forked from one start of our own program; one that was configured (a wrapper) is started each time.
 /// Errors: bad_config (required and not there), io_failed (the program cannot be started).
-Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, SandboxNeed need);
+Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, const Config& config);
 
 /// `run` empty: the queue itself.
 void log_run_error(const std::string& run, const Error& error);

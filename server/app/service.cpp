@@ -179,7 +179,7 @@ Result<void> serve(const Config& config) {
   // 2. What works: analyses in children, behind one queue; short blocking work behind another.
   TRACEWEIR_TRY(program, program_of(config));
   analysis::Analysis analysis(program, config.analysis, config.data_dir + "/spool/scratch");
-  TRACEWEIR_TRY(sandbox, settle_sandbox(analysis, config.sandbox));
+  TRACEWEIR_TRY(sandbox, settle_sandbox(analysis, config));
   TRACEWEIR_TRY(webhook, webhook_of(config));
   Notices notices(std::move(webhook), config.public_url, meters);
   const auto on_notice = [&notices](const pipeline::Notice& notice) { notices.tell(notice); };

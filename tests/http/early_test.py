@@ -10,18 +10,13 @@ import time
 import unittest
 import urllib.parse
 
+import replicas
 from service import BIN, Service, sha, trace
 
 
 def children_of(pid: int) -> list:
-    """The processes that it has started and that are left."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        try:
-            found += (task / "children").read_text().split()
-        except OSError:
-            pass
-    return found
+    """The analyses that it has started and that are left."""
+    return [str(child) for child in replicas.children_of(pid)]
 
 
 def until(condition, seconds=20):

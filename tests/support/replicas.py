@@ -57,14 +57,21 @@ class Worker:
 
 
 def children_of(process: int) -> list:
-    """The process ids of its children: analyses, as a rule."""
+    """The process ids of its analyses: its children, without the one that they are forked from."""
     found = []
     for task in pathlib.Path(f"/proc/{process}/task").glob("*"):
         try:
-            found += [int(word) for word in (task / "children").read_text().split()]
+            found += [int(word) for word in (task / "children").read_text().split() if not is_fork_server(word)]
         except OSError:
             pass
     return found
+
+
+def is_fork_server(process: str) -> bool:
+    try:
+        return pathlib.Path(f"/proc/{process}/comm").read_text() == "fork-server\n"
+    except OSError:
+        return False
 
 
 def seconds_until(holds, seconds_max: float) -> float:
