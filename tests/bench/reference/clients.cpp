@@ -88,13 +88,14 @@ void run(Work& work, int clients) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 6) return 2;
   try {
     Work work;
     work.port = static_cast<unsigned short>(std::stoi(argv[1]));
     work.left = std::stol(argv[3]);
     std::ifstream file(argv[4], std::ios::binary);
     work.request.assign(std::istreambuf_iterator<char>(file), {});
+    work.number = std::stoul(argv[5]);
     work.number_at = work.request.find(std::string(number_characters, '@'));
     const traceweir::bench::Stopwatch watch;
     run(work, std::stoi(argv[2]));
