@@ -17,8 +17,9 @@ struct Limits {
 };
 
 /// Whether this process, just forked, is now alone in its session and cannot gain privileges, dies with `parent`, takes
-/// signals as a new program does and runs in `/` with files of its own only. Where memory runs out it goes first. Errors: false, with errno set.
-/// Thread: system calls only, so that it may follow the fork of a process of many threads.
+/// signals as a new program does and runs in `/` with files of its own only. Where memory runs out it goes first.
+/// Errors: false, with errno set. Thread: system calls only, so that it may follow the fork of a process of many
+/// threads.
 bool stand_alone(int parent);
 
 /// The wiring's descriptors become 0, 1, …; -1: that one is closed. All others go at the next exec, and at once where

@@ -253,28 +253,4 @@ Result<bool> PostgresStore::blob_in_use(std::string_view sha256) {
   });
 }
 
-Result<std::string> PostgresStore::identity(std::string_view if_none) {
-  const auto read = [](PostgresConnection& connection) -> Result<std::string> {
-    std::string id;
-    Rows row = connection.query("SELECT id FROM store_identity");
-    if (row.next()) row.read(id);
-    return id;
-  };
-  TRACEWEIR_TRY(known, database_->read(read));
-  if (!known.empty()) return known;
-  return database_->write([&](PostgresConnection& connection) -> Result<std::string> {
-    connection.execute("INSERT INTO store_identity (one, id) VALUES (1, $1) ON CONFLICT DO NOTHING", if_none);
-    return read(connection);
-  });
-}
-
-Result<std::optional<std::string>> PostgresStore::newest_blob() {
-  return database_->read([&](PostgresConnection& connection) -> Result<std::optional<std::string>> {
-    std::optional<std::string> sha256;
-    Rows row = connection.query("SELECT sha256 FROM upload WHERE removed_us IS NULL ORDER BY received_us DESC LIMIT 1");
-    if (row.next()) row.read(sha256.emplace());
-    return sha256;
-  });
-}
-
 }  // namespace traceweir::store
