@@ -50,8 +50,9 @@ def mounted(place: pathlib.Path) -> bool:
         pathlib.Path("/proc/self/setgroups").write_text("deny")
         pathlib.Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         pathlib.Path("/proc/self/gid_map").write_text(f"0 {group} 1")
-    commands = (["mount", "--make-rprivate", "/"], ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)])
-    return all(subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0 for words in commands)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["mount", "--make-rprivate", "/"], **quiet)  # in a changed root there is no mount there, and no need
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)], **quiet).returncode == 0
 
 
 def fill(place: pathlib.Path, leave: int):
