@@ -57,6 +57,12 @@ bool is_on_its_way(store::RunStatus status) {
   return status == store::RunStatus::pending || status == store::RunStatus::analysing;
 }
 
+/// Nothing but our own work is missing. A run that was closed while an upload was analysed is still pending, until that
+/// has ended.
+bool is_on_its_way_to_a_verdict(const store::RunRecord& run) {
+  return run.status == store::RunStatus::analysing || (run.status == store::RunStatus::pending && run.closed);
+}
+
 }  // namespace
 
 wire::RunDocument document_of(const store::RunRecord& run) {
@@ -112,7 +118,7 @@ boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, s
                                                            std::chrono::seconds wait) {
   auto looking_up = [&] { return run_in(services, project, run); };
   auto record = co_await services.workers.run(looking_up);
-  if (!record || record->status != store::RunStatus::analysing || wait.count() <= 0) co_return record;
+  if (!record || !is_on_its_way_to_a_verdict(*record) || wait.count() <= 0) co_return record;
   co_await pipeline::wait_for(services.runs.watch(run), wait);
   co_return co_await services.workers.run(looking_up);
 }

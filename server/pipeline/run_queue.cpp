@@ -184,7 +184,10 @@ Result<void> RunQueue::look_after_watchers() {
   TRACEWEIR_TRY(jobs, stages_.store.jobs());
   if (std::ssize(jobs) >= store::listed_jobs_max) return {};  // those that are not listed are not gone
   std::set<std::string> open;
-  for (const store::Job& job : jobs) open.insert(name_of(job.run, job.rank));
+  for (const store::Job& job : jobs) {
+    open.insert(name_of(job.run, job.rank));
+    open.insert(name_of(job.run, std::nullopt));  // a run that was closed early is judged after its uploads
+  }
   for (const std::string& name : watched)
     if (!open.contains(name)) watchers_.finish(name);
   return {};

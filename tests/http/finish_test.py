@@ -1,8 +1,11 @@
 """`traceweir finish RUN`: a run that waits for ranks is judged with those that it has."""
 import json
+import pathlib
+import tempfile
+import threading
 import unittest
 
-from service import Service, run, sha, trace
+from service import BIN, Service, run, sha, trace
 
 
 class Finish(unittest.TestCase):
@@ -17,6 +20,26 @@ class Finish(unittest.TestCase):
                 self.assertEqual(done.returncode, 3, done)
                 self.assertIn("missing_rank" if form else "inconclusive", done.stdout)
             self.assertEqual(json.loads(done.stdout)["ranks"]["missing"], [1])
+
+    def test_it_waits_for_what_is_still_being_analysed(self):
+        """The run has no job of its own yet, only its upload has."""
+        with tempfile.TemporaryDirectory() as folder, Service() as service:
+            service.stop()
+            go, analyzer = pathlib.Path(folder, "go"), pathlib.Path(folder, "analyzer")
+            analyzer.write_text(f'#!/bin/sh\nuntil [ -e {go} ]; do sleep 0.05; done\nexec {BIN / "traceweir"} "$@"\n')
+            analyzer.chmod(0o755)
+            service.settings["analysis_program"] = analyzer
+            go.touch()  # for the look at what it locks itself in with
+            service.start()
+            go.unlink()
+            token = service.token()
+            sent = service.upload(token, trace("--steps", 6), sha(1), rank=0, ranks=2, run_key="k", wait=0)
+            self.assertEqual(sent.status, 202, sent)
+            opened = threading.Timer(2, go.touch)
+            opened.start()
+            done = service.call("POST", f"/api/v1/projects/demo/runs/{sent.json['id']}/finish", token)
+            opened.join()
+            self.assertEqual((done.status, done.json["status"]), (200, "judged"), done)
 
     def test_it_exits_by_the_verdict_and_by_the_mistake(self):
         with Service() as service:
