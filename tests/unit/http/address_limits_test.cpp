@@ -23,15 +23,6 @@ std::string request(std::string_view verb, std::string_view target, std::string_
 std::string get(std::string_view target, std::string_view fields = "") { return request("GET", target, fields); }
 std::string post(std::string_view target, std::string_view fields) { return request("POST", target, fields); }
 
-/// Whether the number of open connections comes down to `count` within a time that no machine needs.
-bool falls_to(const TestServer& server, std::size_t count) {
-  const auto until = std::chrono::steady_clock::now() + 20s;
-  while (server.connections() > count && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  return server.connections() == count;
-}
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 }  // namespace
 
 TEST_CASE("listener: an address has its share of the connections") {

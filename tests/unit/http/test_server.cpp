@@ -157,3 +157,11 @@ AccessRecord TestServer::record(std::size_t n) {
   REQUIRE(changed_.wait_for(lock, 20s, [&] { return records_.size() >= n; }));
   return records_[n - 1];
 }
+
+bool falls_to(const TestServer& server, std::size_t count) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  while (server.connections() > count && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  return server.connections() == count;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -58,3 +59,8 @@ class TestServer {
   std::optional<traceweir::http::Listener> listener_;
   std::thread thread_;
 };
+
+/// Whether the number of open connections comes down to `count` within a time that no machine needs.
+bool falls_to(const TestServer& server, std::size_t count);
+
+bool contains(std::string_view text, std::string_view part);
