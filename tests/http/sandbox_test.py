@@ -23,7 +23,7 @@ class Sandbox(unittest.TestCase):
             bare = stand_in(folder, "exit 9")
             with Service(analysis_program=bare) as service:
                 self.assertEqual(service.call("GET", "/readyz").json["sandbox"], {"seccomp": False, "landlock": False})
-                loud = [line for line in service.log() if line["event"] == "sandbox_incomplete"]
+                loud = service.logged(event="sandbox_incomplete")
                 self.assertEqual([(line["level"], line["active"]) for line in loud], [("warning", "nothing")])
                 refused = subprocess.run(
                     [BIN / "traceweird", f"--listen=127.0.0.1:{free_port()}", f"--analysis-program={bare}",
@@ -44,7 +44,7 @@ class Sandbox(unittest.TestCase):
                 program.write_text(f'#!/bin/sh\nexec {BIN / "traceweir"} analyze --json -\n')
                 answer = service.upload(token, trace("--steps", 4), sha(2), wait=2)
                 self.assertEqual(answer.status, 202, "ours to repair: the upload waits")
-                failed = [line for line in service.log() if line["event"] == "run_failed"]
+                failed = service.logged(event="run_failed")
                 self.assertIn("did not lock itself in", failed[0]["detail"])
 
 

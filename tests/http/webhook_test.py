@@ -201,7 +201,7 @@ class Webhook(unittest.TestCase):
             shown = subprocess.run([BIN / "traceweird", "config", "check"], env=environment, capture_output=True, text=True)
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn("/***", shown.stdout)
-            failed = [line for line in service.log() if line["event"] == "notice_failed"]
+            failed = service.logged(event="notice_failed")
             self.assertEqual(len(failed), 1)
             text = shown.stdout + shown.stderr + service.log_path.read_text() + service.call("GET", "/metrics").body.decode()
             for secret in (SECRET, "path-is-secret", "query-is-secret"):

@@ -124,6 +124,15 @@ class Service:
         """The log's lines, each of which must be JSON."""
         return [json.loads(line) for line in self.log_path.read_text().splitlines()]
 
+    def logged(self, least=1, seconds=10, **fields) -> list:
+        """The log's lines that have these fields, once there are so many: a request's line follows its answer."""
+        deadline = time.monotonic() + seconds
+        while True:
+            lines = [line for line in self.log() if fields.items() <= line.items()]
+            if len(lines) >= least or time.monotonic() >= deadline:
+                return lines
+            time.sleep(0.01)
+
     def token(self, project="demo", scope="upload,read", *more) -> str:
         arguments = ["token", "create", "--scope", scope, *more] + (["--project", project] if project else [])
         made = subprocess.run([BIN / "traceweird", *arguments], env=self.environment(), capture_output=True, text=True)

@@ -3,7 +3,6 @@ nobody there is ever connected to."""
 import json
 import socket
 import threading
-import time
 
 from issuer import AUDIENCE, Issuer
 from s3 import variables
@@ -53,13 +52,8 @@ def webhook_outcome(url: str) -> str:
         service.call("PUT", "/api/v1/projects/demo", admin, b'{"policy_source": "server"}')
         service.call("PUT", "/api/v1/projects/demo/policy", admin, FAILING.encode())
         service.upload(token, trace("--seed", 1), sha(1))
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            told = [line for line in service.log() if line["event"] == "notice_failed"]
-            if told:
-                return told[0]["detail"]
-            time.sleep(0.05)
-        return "nothing"
+        told = service.logged(event="notice_failed", seconds=20)
+        return told[0]["detail"] if told else "nothing"
     finally:
         service.__exit__()
 
