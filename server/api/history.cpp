@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "server/api/auth.hpp"
@@ -14,8 +15,12 @@ namespace {
 
 /// Changes and segments of the points that are shown, in their order.
 void add_levels(const store::Levels& levels, wire::HistoryDocument& document) {
+  std::unordered_set<std::string_view> named;  // few, where the points are many
+  for (const store::StoredChange& change : levels.changes) named.insert(change.run);
+  for (const store::StoredSegment& segment : levels.segments) named.insert(segment.last_run);
   std::unordered_map<std::string_view, std::size_t> places;
-  for (std::size_t i = 0; i < document.points.size(); ++i) places.emplace(document.points[i].run, i);
+  for (std::size_t i = 0; i < document.points.size() && places.size() < named.size(); ++i)
+    if (named.contains(document.points[i].run)) places.emplace(document.points[i].run, i);
   const auto place_of = [&places](const std::string& run) {
     const auto found = places.find(run);
     return found == places.end() ? std::nullopt : std::optional(found->second);

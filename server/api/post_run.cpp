@@ -23,7 +23,8 @@ struct Admitted {
   spool::IncomingFile file;
   std::optional<analysis::AnalysisOptions> reading;  ///< nothing: its policy cannot be read, which the run will say
   pipeline::Allowance allowance{};
-  std::string sha256{};  ///< once it is there
+  store::Upload upload{};                        ///< once it is there
+  std::shared_ptr<pipeline::Completion> done{};  ///< of the run, where it is done here
 };
 
 /// Checks everything that can be checked before a byte of the body is read.
@@ -52,16 +53,28 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
                   reading ? std::optional(*reading) : std::nullopt, std::move(allowance)};
 }
 
+/// The run as begin_run() made it of one upload that is all of it.
+store::RunRecord recorded_run(const Admitted& admitted) {
+  store::RunRecord run;
+  run.head = admitted.query.head;
+  run.status = store::RunStatus::analysing;
+  run.uploads.push_back(admitted.upload);
+  run.uploads.front().status = store::UploadStatus::whole;
+  return run;
+}
+
 /// Hands the job of an upload that was recorded to whoever does it: this process where it began it already, else
 /// whoever is idle.
-void hand_over(const Admitted& admitted, Services& services, const store::Begun& begun, const store::Claim& claim,
+void hand_over(Admitted& admitted, Services& services, const store::Begun& begun, const store::Claim& claim,
                std::shared_ptr<pipeline::EarlyReport> early) {
   if (claim.holder.empty()) return services.runs.poke();
   if (begun.state == store::Begun::State::seen_before) return services.runs.give_back(claim);
-  early->is_of(admitted.sha256);
   const store::RunHead& head = admitted.query.head;
-  const auto rank = head.group.empty() ? std::nullopt : std::optional(admitted.query.rank);
-  services.runs.take({head.project, begun.run, rank, claim.holder, 1}, std::move(early));
+  const bool alone = head.group.empty();
+  early->is_of(admitted.upload.sha256, alone ? std::optional(recorded_run(admitted)) : std::nullopt);
+  const auto rank = alone ? std::nullopt : std::optional(admitted.query.rank);
+  auto done = services.runs.take({head.project, begun.run, rank, claim.holder, 1}, std::move(early));
+  if (alone) admitted.done = std::move(done);
 }
 
 /// Makes the upload durable: the file first, then the row that refers to it, and its job. Nothing is acknowledged
@@ -72,8 +85,7 @@ Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_
   if (!query.sha256.empty() && query.sha256 != spooled.sha256())
     return fail(ErrorCode::hash_mismatch,
                 "the bytes that arrived have the SHA-256 " + spooled.sha256() + ", not the one that was announced");
-  admitted.sha256 = spooled.sha256();
-  const store::Upload upload{query.rank, admitted.sha256, static_cast<std::int64_t>(spooled.bytes()), query.name};
+  admitted.upload = {query.rank, spooled.sha256(), static_cast<std::int64_t>(spooled.bytes()), query.name};
   TRACEWEIR_TRY_VOID(services.blobs.keep(std::move(spooled)));
   if (!query.parents.empty()) {
     const store::Commit commit{query.head.commit, query.parents, std::nullopt, "", ""};
@@ -82,7 +94,7 @@ Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_
   query.head.id = services.new_id();
   query.head.received_at = services.now();
   const store::Claim claim = services.runs.claim_for(early);
-  const auto begun = services.store.begin_run(query.head, upload, claim);
+  const auto begun = services.store.begin_run(query.head, admitted.upload, claim);
   if (begun)
     hand_over(admitted, services, *begun, claim, std::move(early));
   else
@@ -117,7 +129,7 @@ Result<Closed> close_run(const http::Request& request, Services& services) {
 /// This request's upload of a run of several; nothing where another try has taken its slot since.
 const store::Upload* own_upload(const store::RunRecord& run, const Admitted& admitted) {
   const auto found = std::find_if(run.uploads.begin(), run.uploads.end(), [&](const store::Upload& upload) {
-    return upload.rank == admitted.query.rank && upload.sha256 == admitted.sha256;
+    return upload.rank == admitted.query.rank && upload.sha256 == admitted.upload.sha256;
   });
   return found == run.uploads.end() ? nullptr : &*found;
 }
@@ -171,8 +183,9 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
 
   // 4. Analyse and judge, once per run, however many ask for it; one that waits for ranks is answered as it stands.
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline - std::chrono::steady_clock::now());
-  const auto run = co_await result_of(services, query.head.project, begun->run,
-                                      query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left);
+  const Awaited awaited{query.head.project, begun->run, admitted->done};
+  const auto run =
+      co_await result_of(services, awaited, query.wait.count() > 0 ? std::max(left, std::chrono::seconds{1}) : left);
 
   // 5. Answer.
   if (!run) co_return http::problem(run.error());
@@ -185,7 +198,8 @@ boost::asio::awaitable<http::Response> finish_run(http::Request& request, Servic
   auto closing = [&] { return close_run(request, services); };
   const auto closed = co_await services.workers.run(closing);
   if (!closed) co_return http::problem(closed.error());
-  const auto run = co_await result_of(services, closed->project, closed->run, closed->wait);
+  const Awaited awaited{closed->project, closed->run, nullptr};  // named: GCC 12 destroys a temporary of these twice
+  const auto run = co_await result_of(services, awaited, closed->wait);
   if (!run) co_return http::problem(run.error());
   co_return answer_of(*run, {http::Status::ok, closed->fail_status, {}});
 }

@@ -114,12 +114,15 @@ Result<store::RunRecord> run_in(Services& services, const std::string& project, 
   return *std::move(record);
 }
 
-boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
+boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, Awaited awaited,
                                                            std::chrono::seconds wait) {
-  auto looking_up = [&] { return run_in(services, project, run); };
-  auto record = co_await services.workers.run(looking_up);
-  if (!record || !is_on_its_way_to_a_verdict(*record) || wait.count() <= 0) co_return record;
-  co_await pipeline::wait_for(services.runs.watch(run), wait);
+  auto looking_up = [&] { return run_in(services, awaited.project, awaited.run); };
+  if (awaited.done == nullptr || wait.count() <= 0) {
+    auto record = co_await services.workers.run(looking_up);
+    if (!record || !is_on_its_way_to_a_verdict(*record) || wait.count() <= 0) co_return record;
+    awaited.done = services.runs.watch(awaited.run);
+  }
+  co_await pipeline::wait_for(awaited.done, wait);
   co_return co_await services.workers.run(looking_up);
 }
 

@@ -3,6 +3,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,9 +31,15 @@ struct AnswerOptions {
 /// The answer for a run as it stands: judged, 202 on its way or waiting for ranks, or the reason why it was rejected.
 http::Response answer_of(const store::RunRecord& run, const AnswerOptions& options);
 
+/// A run that is waited for. `done`: what tells its end, where that is known already; else it is looked for.
+struct Awaited {
+  std::string project, run;
+  std::shared_ptr<pipeline::Completion> done;
+};
+
 /// Waits until the run has a result or the time is up, wherever it is analysed. Returns how it stands then.
 /// Errors: not_found (no such run in the project), store_unavailable.
-boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, std::string project, std::string run,
+boost::asio::awaitable<Result<store::RunRecord>> result_of(Services& services, Awaited awaited,
                                                            std::chrono::seconds wait);
 
 /// Errors: not_found, store_unavailable.

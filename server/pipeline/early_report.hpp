@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "analyzer/report/report.hpp"
 #include "server/analysis/analysis.hpp"
 #include "server/analysis/feed.hpp"
+#include "server/store/store.hpp"
 
 namespace traceweir::pipeline {
 
@@ -31,8 +33,13 @@ class EarlyReport {
   /// All of them are; from now on the analysis has its time.
   void complete() { feed_->complete(); }
 
-  /// The upload is this one, kept under its hash. Before that is said, the report is nobody's.
-  void is_of(std::string sha256) { sha256_ = std::move(sha256); }
+  /// The upload is this one, kept under its hash. Before that is said, the report is nobody's. `run`: as it was just
+  /// recorded, where it is the upload's alone.
+  void is_of(std::string sha256, std::optional<store::RunRecord> run) {
+    sha256_ = std::move(sha256);
+    recorded_ = std::move(run);
+  }
+  [[nodiscard]] const std::optional<store::RunRecord>& recorded() const { return recorded_; }
 
   /// Waits for the report of the upload with this hash, read in this way; its trace has neither name nor hash yet.
   /// Errors: those of Analysis::report_of; queue_full, where it was made of another one, read otherwise, or not made.
@@ -42,6 +49,7 @@ class EarlyReport {
   std::shared_ptr<analysis::Feed> feed_;
   analysis::AnalysisOptions reading_;
   std::string sha256_;
+  std::optional<store::RunRecord> recorded_;
   std::future<Result<report::Report>> report_;
 };
 

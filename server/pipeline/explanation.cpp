@@ -34,30 +34,40 @@ std::string lower_median(std::vector<gate::BaselinePoint> points) {
 /// Baseline runs with what explains this run by them, each read once.
 class Explainers {
  public:
-  Explainers(store::Store& store, const std::string& project, const report::Report& report)
-      : store_(store), project_(project), report_(report) {}
+  Explainers(store::Store& store, const ExplainQuestion& question)
+      : store_(store), project_(question.project), report_(question.report), recent_(question.recent) {}
 
   /// nullptr: the run has no report any more. Errors: store_unavailable.
   Result<const gate::Explainer*> against(const std::string& run) {
     if (const auto known = known_.find(run); known != known_.end()) return known->second.explainer.get();
-    TRACEWEIR_TRY(record, store_.run(project_, run));
+    TRACEWEIR_TRY(report, report_of(run));
     Known& entry = known_[run];
-    if (!record || record->report_json.empty()) return nullptr;
-    auto base = report::from_json(record->report_json);
-    if (!base) return nullptr;  // of a version whose reports are not read any more
-    entry.report = std::make_unique<report::Report>(*std::move(base));
+    if (report == nullptr) return nullptr;
+    entry.report = std::move(report);
     entry.explainer = std::make_unique<gate::Explainer>(*entry.report, report_);
     return entry.explainer.get();
   }
 
  private:
+  /// nullptr: there is none, or of a version whose reports are not read any more.
+  Result<std::shared_ptr<const report::Report>> report_of(const std::string& run) {
+    if (const auto recent = recent_ == nullptr ? nullptr : recent_->find(run); recent != nullptr)
+      return std::shared_ptr<const report::Report>(recent, &recent->report);
+    TRACEWEIR_TRY(record, store_.run(project_, run));
+    if (!record || record->report_json.empty()) return nullptr;
+    auto base = report::from_json(record->report_json);
+    if (!base) return nullptr;
+    return std::make_shared<const report::Report>(*std::move(base));
+  }
+
   struct Known {
-    std::unique_ptr<report::Report> report;
+    std::shared_ptr<const report::Report> report;
     std::unique_ptr<gate::Explainer> explainer;
   };
   store::Store& store_;
   const std::string& project_;
   const report::Report& report_;
+  const RecentRuns* recent_;
   std::map<std::string, Known> known_;
 };
 
@@ -114,11 +124,11 @@ std::string median_run(const gate::Baseline& baseline, const std::string& metric
 }
 
 Result<void> explain(store::Store& store, const ExplainQuestion& question, gate::Verdict& verdict) {
-  const auto& [project, report, baseline, policy] = question;
+  const auto& [project, report, baseline, policy, recent] = question;
   if (policy.gpu_hour)
     verdict.cost =
         gate::cost_of(gate::RunSide(report), *policy.gpu_hour, waiting_before(baseline, policy.baseline.runs));
-  Explainers explainers(store, project, report);
+  Explainers explainers(store, question);
   std::set<std::string> seen;
   for (gate::RuleResult& rule : verdict.rules) {
     const bool chosen = is_worse(rule.reason) && rule.against.empty() && gate::is_explained(rule.metric) &&

@@ -7,6 +7,7 @@
 #include "analyzer/core/error.hpp"
 #include "analyzer/report/report.hpp"
 #include "gate/judge.hpp"
+#include "server/pipeline/recent_runs.hpp"
 #include "server/store/store.hpp"
 
 namespace traceweir::pipeline {
@@ -24,6 +25,7 @@ struct ExplainQuestion {
   const report::Report& report;
   const gate::Baseline& baseline;
   const gate::Policy& policy;
+  const RecentRuns* recent = nullptr;  ///< where reports need not be read; nullptr: none is known
 };
 
 /// Puts explanations, facts, a changed workload and, where the policy has a price, the cost into `verdict`. What cannot

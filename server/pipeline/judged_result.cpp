@@ -67,8 +67,8 @@ Result<Walked> judge(const Stages& stages, const store::Project& project, const 
   const std::string key = comparable_key(report, run.head.environment, chosen.policy.environment_match);
   TRACEWEIR_TRY_VOID(keep_policy(stages, project, chosen.policy));
   TRACEWEIR_TRY(judged, judge_run(stages.store, {run.head, report, chosen.policy, key, stages.now()}));
-  TRACEWEIR_TRY_VOID(
-      explain(stages.store, {project.name, report, judged.inputs.baseline, chosen.policy}, judged.verdict));
+  TRACEWEIR_TRY_VOID(explain(stages.store, {project.name, report, judged.inputs.baseline, chosen.policy, stages.recent},
+                             judged.verdict));
   // From here on nothing is decided any more; the rest records.
 
   Walked walked;
@@ -90,18 +90,31 @@ Result<Walked> judge(const Stages& stages, const store::Project& project, const 
   return walked;
 }
 
-void settle_series(const Stages& stages, const store::Project& project, const store::RunHead& head,
-                   const Measured& measured, Walked& walked) {
-  const auto verdict_with = [&](const std::vector<std::string>& notes) {
-    JudgedVerdict verdict = *walked.judged;
-    verdict.inputs.notes.insert(verdict.inputs.notes.end(), notes.begin(), notes.end());
-    return stored_verdict(stages, project, measured.chosen, std::move(verdict));
-  };
+Unsettled unsettled(const store::Project& project, const store::RunHead& head, Measured measured, Walked walked) {
   const SeriesCause cause{
       project, head, measured.report, measured.chosen.policy, walked.result.comparable_key, walked.result.finished_at};
-  auto drifts = settle_run(stages.store, cause, verdict_with);
-  if (!drifts) return stages.meters.run_error(word(drifts.error().code));
-  std::move(drifts->begin(), drifts->end(), std::back_inserter(walked.notices));
+  auto metrics = analysed_metrics(cause);
+  return {project, head, std::move(measured), std::move(walked), {head.id}, std::move(metrics)};
+}
+
+std::vector<Notice> settle_series(const Stages& stages, const Unsettled& unsettled) {
+  const auto& [project, head, measured, walked, runs, metrics] = unsettled;
+  const auto verdict_with = [&](const std::vector<std::string>& notes) {
+    JudgedVerdict verdict = *unsettled.walked.judged;
+    verdict.inputs.notes.insert(verdict.inputs.notes.end(), notes.begin(), notes.end());
+    return stored_verdict(stages, unsettled.project, unsettled.measured.chosen, std::move(verdict));
+  };
+  const SeriesCause newest{project,
+                           head,
+                           measured.report,
+                           measured.chosen.policy,
+                           walked.result.comparable_key,
+                           walked.result.finished_at,
+                           stages.recent};
+  auto drifts = settle_runs(stages.store, {newest, runs, metrics}, verdict_with);
+  if (drifts) return *std::move(drifts);
+  stages.meters.run_error(word(drifts.error().code));
+  return {};
 }
 
 }  // namespace traceweir::pipeline

@@ -2,10 +2,13 @@
 // Not for: reading uploads, or the order of the stages (run_pipeline.hpp).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/core/metric.hpp"
 #include "analyzer/report/report.hpp"
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
@@ -33,9 +36,19 @@ struct Walked {
 Result<Walked> judge(const Stages& stages, const store::Project& project, const store::RunRecord& run,
                      const Measured& measured);
 
-/// What the run, which is judged and in its series, shows of it; who is to be told of that joins the notices. It has
-/// its result already: a store that is away now costs a note, and the next run finds the same. Thread: blocks.
-void settle_series(const Stages& stages, const store::Project& project, const store::RunHead& head,
-                   const Measured& measured, Walked& walked);
+/// A run that is judged and in its series, or several of which the newest is told of.
+struct Unsettled {
+  store::Project project;
+  store::RunHead head;
+  Measured measured;
+  Walked walked;
+  std::vector<std::string> runs;              ///< SettledRuns::runs
+  std::map<std::string, MetricInfo> metrics;  ///< SettledRuns::metrics
+};
+Unsettled unsettled(const store::Project& project, const store::RunHead& head, Measured measured, Walked walked);
+
+/// What the runs show of their series. Who is to be told of that. They have their results already: a store that is away
+/// now costs a note, and the next run finds the same. Thread: blocks.
+std::vector<Notice> settle_series(const Stages& stages, const Unsettled& unsettled);
 
 }  // namespace traceweir::pipeline

@@ -167,14 +167,25 @@ Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& questi
   return judged;
 }
 
-Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run_id,
+namespace {
+
+Result<store::Membership> membership_in(store::Store& store, const store::Project& project, const RecentRuns::Run& run,
                                         store::Timestamp now) {
+  TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
+  TRACEWEIR_TRY(judged, judge_run(store, {run.head, run.report, chosen.policy, run.comparable_key, now}));
+  return store::Membership{run.head.id, judged.in_baseline, judged.leans_on};
+}
+
+}  // namespace
+
+Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run_id,
+                                        store::Timestamp now, const RecentRuns* recent) {
+  if (const auto known = recent == nullptr ? nullptr : recent->find(run_id); known != nullptr)
+    return membership_in(store, project, *known, now);
   TRACEWEIR_TRY(run, store.run(project.name, run_id));
   if (!run) return fail(ErrorCode::not_found, "the run is gone");
   TRACEWEIR_TRY(report, report::from_json(run->report_json));
-  TRACEWEIR_TRY(chosen, choose_policy(project, run->head));
-  TRACEWEIR_TRY(judged, judge_run(store, {run->head, report, chosen.policy, run->comparable_key, now}));
-  return store::Membership{run_id, judged.in_baseline, judged.leans_on};
+  return membership_in(store, project, {run->head, run->comparable_key, std::move(report)}, now);
 }
 
 }  // namespace traceweir::pipeline

@@ -11,6 +11,7 @@
 #include "gate/judge.hpp"
 #include "gate/policy.hpp"
 #include "gate/verdict.hpp"
+#include "server/pipeline/recent_runs.hpp"
 #include "server/store/store.hpp"
 #include "server/wire/judge_inputs.hpp"
 
@@ -60,6 +61,6 @@ Result<JudgedVerdict> judge_run(store::Store& store, const JudgeQuestion& questi
 /// belong to the baseline. Its verdict stays as it was given.
 /// Errors: not_found, and what the store says.
 Result<store::Membership> membership_of(store::Store& store, const store::Project& project, const std::string& run,
-                                        store::Timestamp now);
+                                        store::Timestamp now, const RecentRuns* recent = nullptr);
 
 }  // namespace traceweir::pipeline

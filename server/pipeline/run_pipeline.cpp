@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "server/pipeline/judged_result.hpp"
 #include "server/pipeline/policy_choice.hpp"
+#include "server/pipeline/settlements.hpp"
 
 namespace traceweir::pipeline {
 namespace {
@@ -176,6 +180,21 @@ void tell(const Stages& stages, const store::Project& project, std::vector<Notic
   }
 }
 
+void settle_and_tell(const Stages& stages, Unsettled& due) {
+  try {
+    std::vector<Notice> drifts = settle_series(stages, due);
+    tell(stages, due.project, drifts);
+  } catch (const std::exception&) {
+    stages.meters.run_error(word(ErrorCode::internal));  // the runs have their results: only notes are missing
+  }
+}
+
+/// The run as it was recorded here a moment ago, or as the store has it.
+Result<std::optional<store::RunRecord>> run_of(const Stages& stages, const store::Job& job, EarlyReport* early) {
+  if (early != nullptr && early->recorded()) return early->recorded();
+  return stages.store.run(job.project, job.run);
+}
+
 /// Records a result, and counts it once it is recorded.
 Result<void> finish(const Stages& stages, const store::RunResult& result) {
   TRACEWEIR_TRY_VOID(stages.store.finish_run(result));
@@ -203,16 +222,23 @@ Result<analysis::AnalysisOptions> reading_for(const store::Project& project, con
 
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early) {
   TRACEWEIR_TRY(project, stages.store.project(job.project));
-  TRACEWEIR_TRY(run, stages.store.run(job.project, job.run));
+  TRACEWEIR_TRY(run, run_of(stages, job, early));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
-  const auto measured = measure(stages, *project, *run, early);
+  Settlements alone;
+  Settlements& settlements = stages.settlements == nullptr ? alone : *stages.settlements;
+  Settlements::Coming coming(settlements, run->head, [&stages](Unsettled& due) { settle_and_tell(stages, due); });
+  auto measured = measure(stages, *project, *run, early);
   for (int round = 1;; ++round) {
     TRACEWEIR_TRY(walked, result_of(stages, *project, *run, measured));
     walked.result.holder = job.holder;
     const auto done = finish(stages, walked.result);
     if (done) {
-      if (walked.judged && walked.result.in_series) settle_series(stages, *project, run->head, *measured, walked);
       tell(stages, *project, walked.notices);
+      if (walked.judged && stages.recent != nullptr)
+        stages.recent->add({run->head, walked.result.comparable_key, measured->report},
+                           walked.result.report_json.size());
+      if (walked.judged && walked.result.in_series)
+        coming.add(unsettled(*project, run->head, *std::move(measured), std::move(walked)));
       return {};
     }
     // Every round that is lost is one that another run of the commit has won.

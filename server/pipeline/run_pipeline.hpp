@@ -15,6 +15,9 @@
 
 namespace traceweir::pipeline {
 
+class RecentRuns;
+class Settlements;
+
 /// What the stages need. Everything is owned by the app and outlives the pipeline.
 struct Stages {
   const analysis::Analysis& analysis;
@@ -22,8 +25,10 @@ struct Stages {
   store::Store& store;
   meters::Meters& meters;
   std::function<store::Timestamp()> now;
-  OnNotice on_notice{};  ///< empty: nobody wants to know
-  std::string build{};   ///< of this service: whose verdicts are equal to the bit
+  OnNotice on_notice{};                ///< empty: nobody wants to know
+  std::string build{};                 ///< of this service: whose verdicts are equal to the bit
+  Settlements* settlements = nullptr;  ///< of runs that are judged at the same time; nullptr: each for itself
+  RecentRuns* recent = nullptr;        ///< that were judged here; nullptr: nobody remembers any
 };
 
 /// How the traces of a run are read: what its uploads say, else what its policy says.

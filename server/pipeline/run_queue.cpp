@@ -48,7 +48,10 @@ RunQueue::RunQueue(Stages stages, Workers& workers, QueueSettings settings, OnEr
       workers_(workers),
       settings_(std::move(settings)),
       on_error_(std::move(on_error)),
-      claims_(stages_.store, settings_.process, settings_.lease) {}
+      claims_(stages_.store, settings_.process, settings_.lease) {
+  stages_.settlements = &settlements_;
+  stages_.recent = &recent_;
+}
 
 RunQueue::~RunQueue() { stop(); }
 
@@ -56,7 +59,8 @@ void RunQueue::start() {
   takes_ = true;
   bell_ = stages_.store.bell([this] {
     const std::lock_guard lock(mutex_);
-    poked_ = true;
+    poked_ = may_wait_ = true;
+    looked_ = {};  // something ended elsewhere, or began
     changed_.notify_all();
   });
   thread_ = std::thread([this] { go_round(); });
@@ -116,7 +120,11 @@ store::Claim RunQueue::claim_for(const std::shared_ptr<EarlyReport>& early) {
   return early == nullptr ? store::Claim{} : claims_.next();
 }
 
-void RunQueue::take(store::Job job, std::shared_ptr<EarlyReport> early) { submit(std::move(job), std::move(early)); }
+std::shared_ptr<Completion> RunQueue::take(store::Job job, std::shared_ptr<EarlyReport> early) {
+  auto completion = watchers_.watch(name_of(job.run, job.rank));
+  submit(std::move(job), std::move(early));
+  return completion;
+}
 
 void RunQueue::give_back(const store::Claim& claim) {
   if (!claim.holder.empty()) claims_.release({claim.holder});
@@ -125,8 +133,18 @@ void RunQueue::give_back(const store::Claim& claim) {
 void RunQueue::poke() {
   {
     const std::lock_guard lock(mutex_);
-    poked_ = true;
+    poked_ = may_wait_ = true;
     changed_.notify_all();
+  }
+  if (bell_) bell_->ring();
+}
+
+/// A worker is idle again, and who waits for the job elsewhere may look. Where no job waits, nobody is asked for one.
+void RunQueue::say_done() {
+  {
+    const std::lock_guard lock(mutex_);
+    poked_ = poked_ || may_wait_;
+    if (poked_) changed_.notify_all();
   }
   if (bell_) bell_->ring();
 }
@@ -173,20 +191,35 @@ void RunQueue::look() {
 
 bool RunQueue::may_claim() {
   const std::lock_guard lock(mutex_);
-  return (takes_ || is_waited_for()) && !ended_ && settings_.analyses == QueueSettings::Analyses::here &&
-         workers_.is_idle();
+  const bool may = (takes_ || is_waited_for()) && may_wait_ && !ended_ &&
+                   settings_.analyses == QueueSettings::Analyses::here && workers_.is_idle();
+  if (may) may_wait_ = false;  // until one is found, or somebody says so
+  return may;
+}
+
+/// What is done here tells those who wait for it itself.
+bool RunQueue::may_look() {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_ < watch_pause) return false;
+  looked_ = now;
+  return true;
 }
 
 /// Who waits is asked first: a job that was recorded after the list was read is waited for only then.
 Result<void> RunQueue::look_after_watchers() {
   const std::vector<std::string> watched = watchers_.watched();
-  if (watched.empty()) return {};
+  if (watched.empty() || !may_look()) return {};
   TRACEWEIR_TRY(jobs, stages_.store.jobs());
   if (std::ssize(jobs) >= store::listed_jobs_max) return {};  // those that are not listed are not gone
   std::set<std::string> open;
   for (const store::Job& job : jobs) {
     open.insert(name_of(job.run, job.rank));
     open.insert(name_of(job.run, std::nullopt));  // a run that was closed early is judged after its uploads
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    open.insert(ours_.begin(), ours_.end());  // whose row goes before all of it is done
   }
   for (const std::string& name : watched)
     if (!open.contains(name)) watchers_.finish(name);
@@ -203,6 +236,10 @@ Result<void> RunQueue::claim() {
       return tl::unexpected(std::move(job).error());
     }
     if (!*job) return claims_.drop(wanted.holder), Result<void>{};
+    {
+      const std::lock_guard lock(mutex_);
+      may_wait_ = true;
+    }
     submit(**std::move(job), nullptr);
   }
   return {};
@@ -214,7 +251,10 @@ void RunQueue::wait() {
   while (!poked_ && !ended_) {
     const milliseconds usual = std::min(idle_pause, claims_.beat());
     const auto end = begun + (is_waited_for() ? std::min(usual, watch_pause) : usual);
-    if (std::chrono::steady_clock::now() >= end) break;
+    if (std::chrono::steady_clock::now() >= end) {
+      may_wait_ = true;  // a pause or a lease may have ended
+      break;
+    }
     changed_.wait_until(lock, end);
   }
   poked_ = false;
@@ -223,9 +263,18 @@ void RunQueue::wait() {
 // From here on: doing a job, on a worker.
 
 void RunQueue::submit(store::Job job, std::shared_ptr<EarlyReport> early) {
-  const std::string holder = job.holder;
+  const std::string holder = job.holder, name = name_of(job.run, job.rank);
   const auto doing = [this, job = std::move(job), early = std::move(early)] { work(job, early.get()); };
-  if (workers_.submit(doing) == Workers::Taken::no) claims_.release({holder});
+  {
+    const std::lock_guard lock(mutex_);
+    ours_.insert(name);
+  }
+  if (workers_.submit(doing) == Workers::Taken::yes) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ours_.erase(name);
+  }
+  claims_.release({holder});
 }
 
 void RunQueue::work(const store::Job& job, EarlyReport* early) {
@@ -237,9 +286,13 @@ void RunQueue::work(const store::Job& job, EarlyReport* early) {
     next = settle(job, Error{ErrorCode::internal, error.what()});
   }
   claims_.drop(job.holder);
+  {
+    const std::lock_guard lock(mutex_);
+    ours_.erase(name_of(job.run, job.rank));
+  }
   if (!job.rank) stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
   if (next == Next::done) watchers_.finish(name_of(job.run, job.rank));
-  poke();
+  say_done();
 }
 
 Result<void> RunQueue::walk(const store::Job& job, EarlyReport* early) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -19,6 +20,7 @@
 #include "server/pipeline/completion.hpp"
 #include "server/pipeline/early_report.hpp"
 #include "server/pipeline/run_pipeline.hpp"
+#include "server/pipeline/settlements.hpp"
 #include "server/pipeline/watchers.hpp"
 #include "server/pipeline/workers.hpp"
 
@@ -68,8 +70,8 @@ class RunQueue {
   std::shared_ptr<EarlyReport> begin_early(const std::filesystem::path& file, const analysis::AnalysisOptions& reading);
   /// What an upload's job is recorded with: a claim of this process where its report is being made here, else none.
   store::Claim claim_for(const std::shared_ptr<EarlyReport>& early);
-  /// A job was recorded in this claim: it is done here, with that report.
-  void take(store::Job job, std::shared_ptr<EarlyReport> early);
+  /// A job was recorded in this claim: it is done here, with that report. Done when watch() would be.
+  std::shared_ptr<Completion> take(store::Job job, std::shared_ptr<EarlyReport> early);
   /// The claim came to nothing, or nobody knows. Blocks.
   void give_back(const store::Claim& claim);
   /// Jobs were recorded that are in no claim: whoever is idle takes them, here or elsewhere.
@@ -93,6 +95,8 @@ class RunQueue {
   Result<void> look_after_watchers();
   bool is_waited_for() { return !watchers_.watched().empty(); }
   bool may_claim();
+  bool may_look();
+  void say_done();
   void wait();
   void submit(store::Job job, std::shared_ptr<EarlyReport> early);
   void work(const store::Job& job, EarlyReport* early);
@@ -100,6 +104,8 @@ class RunQueue {
   Next settle(const store::Job& job, const Error& error);
   Result<void> give_up(const store::Job& job, const Error& error);
 
+  Settlements settlements_;
+  RecentRuns recent_;
   Stages stages_;
   Workers& workers_;
   QueueSettings settings_;
@@ -109,7 +115,10 @@ class RunQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool poked_ = false, takes_ = false, ended_ = false;
-  bool away_ = false;  ///< the store, at the last look
+  bool may_wait_ = true;  ///< a job that is in no claim; false: there was none, and nobody has said so since
+  std::chrono::steady_clock::time_point looked_{};  ///< after those who wait
+  bool away_ = false;                               ///< the store, at the last look
+  std::set<std::string> ours_;                      ///< jobs that are done here: who waits for them is told then
   std::unique_ptr<store::Bell> bell_;
   std::thread thread_;
 };

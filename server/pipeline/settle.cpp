@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -24,27 +26,6 @@ store::SeriesKey key_of(const SeriesCause& cause) {
   return {cause.project.name, cause.head.workload, baseline_branch(cause.head, cause.policy), cause.comparable_key};
 }
 
-/// Every gated metric and the built-in ones, each with its unit and better side.
-std::map<std::string, MetricInfo> analysed_metrics(const SeriesCause& cause) {
-  std::vector<std::string> measured;
-  std::map<std::string, metrics::Measurement> rows;
-  for (const metrics::RunMeasurement& row : cause.report.measurements) {
-    measured.push_back(row.mean.metric);
-    rows[row.mean.metric] = metrics::in_base_unit(row.mean);
-  }
-  std::map<std::string, MetricInfo> metrics;
-  for (const gate::Policy* policy : {&cause.policy, &gate::built_in_policy()})
-    for (const gate::Rule& rule : gate::rules_for(*policy, measured)) {
-      auto info = gate::metric_info(rule.metric);
-      if (!info || metrics.size() == analysed_metrics_max) continue;
-      if (const auto row = rows.find(rule.metric); is_custom(rule.metric) && row != rows.end())
-        info->unit = row->second.unit, info->better = row->second.better;
-      info->better = side_of(cause.policy, rule.metric, info->better);
-      metrics.emplace(rule.metric, *info);
-    }
-  return metrics;
-}
-
 Result<store::Series> read_series(store::Store& store, const SeriesCause& cause,
                                   const std::map<std::string, MetricInfo>& metrics) {
   store::SeriesQuery query;
@@ -60,7 +41,7 @@ using CommitRuns = std::vector<store::SeriesRun>;
 
 /// Judges the runs of a commit again, together. What is found of the newest holds for all.
 Result<void> reconsider(store::Store& store, const SeriesCause& cause, const CommitRuns& runs) {
-  TRACEWEIR_TRY(newest, membership_of(store, cause.project, runs.back().run, cause.now));
+  TRACEWEIR_TRY(newest, membership_of(store, cause.project, runs.back().run, cause.now, cause.recent));
   std::vector<store::Membership> changed;
   for (const store::SeriesRun& run : runs)
     if (newest.in_baseline != run.counts || !newest.leans_on.empty())
@@ -104,10 +85,11 @@ Result<Findings> findings_of(store::Store& store, const SeriesCause& cause, cons
   return findings;
 }
 
+using Metrics = std::map<std::string, MetricInfo>;
+
 /// Reads, finds and keeps, again where the series changed in between. `verdict_with` empty: no verdict changes.
-Result<std::vector<Notice>> keep_levels(store::Store& store, const SeriesCause& cause,
+Result<std::vector<Notice>> keep_levels(store::Store& store, const SeriesCause& cause, const Metrics& metrics,
                                         std::optional<store::Series> known, const VerdictWith& verdict_with) {
-  const auto metrics = analysed_metrics(cause);
   for (int tries = 1;; ++tries) {
     if (!known) {
       TRACEWEIR_TRY(series, read_series(store, cause, metrics));
@@ -143,15 +125,26 @@ bool holds(const CommitRuns& runs, const std::string& id) {
   return std::any_of(runs.begin(), runs.end(), [&id](const store::SeriesRun& run) { return run.run == id; });
 }
 
-/// The commits after the run's own, before these its own where others of its runs are to follow what was found with
-/// this one. Nothing where the run is not of the series (superseded).
-std::vector<CommitRuns> concerned_by(const store::Series& series, const std::string& run) {
-  std::vector<CommitRuns> commits = commits_of(series.runs);
-  auto own = std::find_if(commits.begin(), commits.end(), [&run](const CommitRuns& runs) { return holds(runs, run); });
-  if (own != commits.end() && own->size() == 1) ++own;
-  commits.erase(commits.begin(), own);
-  if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
-  return commits;
+/// For each of these runs the commits after its own, before these its own where others of its runs are to follow what
+/// was found with it; without those that were judged after it anyway. Nothing of runs that are not of the series
+/// (superseded). `runs`: in the order in which they were finished.
+std::vector<CommitRuns> concerned_by(const store::Series& series, std::span<const std::string> runs) {
+  const std::vector<CommitRuns> commits = commits_of(series.runs);
+  std::set<std::string_view> known;  // runs that knew those that are still to come in this walk, and those themselves
+  std::vector<bool> concerned(commits.size(), false);
+  const auto knew = [&known](const store::SeriesRun& run) { return known.contains(run.run); };
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    known.insert(*run);
+    const auto own =
+        std::find_if(commits.begin(), commits.end(), [&](const CommitRuns& all) { return holds(all, *run); });
+    for (auto commit = own; commit != commits.end(); ++commit)
+      if (!std::all_of(commit->begin(), commit->end(), knew))
+        concerned[static_cast<std::size_t>(commit - commits.begin())] = true;
+  }
+  std::vector<CommitRuns> chosen;
+  for (std::size_t i = 0; i < commits.size() && chosen.size() < reconsidered_commits_max; ++i)
+    if (concerned[i]) chosen.push_back(commits[i]);
+  return chosen;
 }
 
 /// The commits with a run that was received after this, or with that run's own time.
@@ -180,11 +173,37 @@ std::vector<CommitRuns> failed_since(const store::Series& series, std::size_t pl
 
 }  // namespace
 
+std::map<std::string, MetricInfo> analysed_metrics(const SeriesCause& cause) {
+  std::vector<std::string> measured;
+  std::map<std::string, metrics::Measurement> rows;
+  for (const metrics::RunMeasurement& row : cause.report.measurements) {
+    measured.push_back(row.mean.metric);
+    rows[row.mean.metric] = metrics::in_base_unit(row.mean);
+  }
+  std::map<std::string, MetricInfo> metrics;
+  for (const gate::Policy* policy : {&cause.policy, &gate::built_in_policy()})
+    for (const gate::Rule& rule : gate::rules_for(*policy, measured)) {
+      auto info = gate::metric_info(rule.metric);
+      if (!info || metrics.size() == analysed_metrics_max) continue;
+      if (const auto row = rows.find(rule.metric); is_custom(rule.metric) && row != rows.end())
+        info->unit = row->second.unit, info->better = row->second.better;
+      info->better = side_of(cause.policy, rule.metric, info->better);
+      metrics.emplace(rule.metric, *info);
+    }
+  return metrics;
+}
+
+Result<std::vector<Notice>> settle_runs(store::Store& store, const SettledRuns& settled,
+                                        const VerdictWith& verdict_with) {
+  TRACEWEIR_TRY(series, read_series(store, settled.newest, settled.metrics));
+  const std::vector<CommitRuns> concerned = concerned_by(series, settled.runs);
+  TRACEWEIR_TRY_VOID(reconsider(store, settled.newest, concerned));
+  return keep_levels(store, settled.newest, settled.metrics,
+                     concerned.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
+}
+
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with) {
-  TRACEWEIR_TRY(series, read_series(store, cause, analysed_metrics(cause)));
-  const std::vector<CommitRuns> concerned = concerned_by(series, cause.head.id);
-  TRACEWEIR_TRY_VOID(reconsider(store, cause, concerned));
-  return keep_levels(store, cause, concerned.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
+  return settle_runs(store, {cause, {cause.head.id}, analysed_metrics(cause)}, verdict_with);
 }
 
 Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, store::Timestamp now) {
@@ -196,7 +215,7 @@ Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, s
   const SeriesCause cause{*project, run.head, report, chosen.policy, run.comparable_key, now};
   TRACEWEIR_TRY(series, read_series(store, cause, {}));
   TRACEWEIR_TRY_VOID(reconsider(store, cause, received_after(series, run.head.received_at)));
-  TRACEWEIR_TRY(notices, keep_levels(store, cause, std::nullopt, {}));
+  TRACEWEIR_TRY(notices, keep_levels(store, cause, analysed_metrics(cause), std::nullopt, {}));
   static_cast<void>(notices);
   return {};
 }
@@ -213,7 +232,7 @@ Result<void> settle_acceptance(store::Store& store, const std::string& project_n
   TRACEWEIR_TRY(in_force, store.acceptances({.project = project_name, .run = run_id, .in_force_at = now}));
   if (const auto place = in_force.empty() ? std::nullopt : place_in(series.runs, in_force.front()))
     TRACEWEIR_TRY_VOID(reconsider(store, cause, failed_since(series, *place)));
-  TRACEWEIR_TRY(notices, keep_levels(store, cause, std::nullopt, {}));
+  TRACEWEIR_TRY(notices, keep_levels(store, cause, analysed_metrics(cause), std::nullopt, {}));
   static_cast<void>(notices);
   return {};
 }

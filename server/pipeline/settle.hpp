@@ -4,13 +4,16 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/core/metric.hpp"
 #include "analyzer/report/report.hpp"
 #include "gate/policy.hpp"
 #include "server/pipeline/notice.hpp"
+#include "server/pipeline/recent_runs.hpp"
 #include "server/store/store.hpp"
 
 namespace traceweir::pipeline {
@@ -23,17 +26,32 @@ struct SeriesCause {
   const gate::Policy& policy;    ///< of the same
   const std::string& comparable_key;
   store::Timestamp now;
+  const RecentRuns* recent = nullptr;  ///< nullptr: all are read from the store
 };
 
 /// The run's verdict as it is to be stored with these notes added.
 using VerdictWith = std::function<std::string(const std::vector<std::string>& notes)>;
 
-/// After a run of the baseline branch has its result. The other runs of its commit follow what is found with it: a
-/// commit whose verdict is fail, or waits for confirmation, has no run in the baseline. One that lands before others,
+/// The metrics of its series that are analysed: every gated metric of the run and the built-in ones, each with its unit
+/// and better side.
+std::map<std::string, MetricInfo> analysed_metrics(const SeriesCause& cause);
+
+/// Runs of one series that have their results and are settled together.
+struct SettledRuns {
+  SeriesCause newest;                         ///< the one that was finished last
+  std::vector<std::string> runs;              ///< all of them in the order in which they were finished
+  std::map<std::string, MetricInfo> metrics;  ///< analysed_metrics() of all of them
+};
+
+/// After runs of the baseline branch have their results. The other runs of their commits follow what is found with it:
+/// a commit whose verdict is fail, or waits for confirmation, has no run in the baseline. One that lands before others,
 /// since its commit does, has these looked at again: whether they are in the baseline does not depend on the order of
-/// uploads. Then changes and segments
-/// are found and kept, with a note in the run's verdict for each drift that it revealed.
-/// Returns the drifts.   Errors: what the store says; the run keeps its result.   Thread: blocks.
+/// uploads. Of the given ones those that were finished later had the earlier ones before them. Then changes and
+/// segments are found and kept, with a note in the newest run's verdict for each drift that was revealed. Returns the
+/// drifts.   Errors: what the store says; the runs keep their results.   Thread: blocks.
+Result<std::vector<Notice>> settle_runs(store::Store& store, const SettledRuns& settled,
+                                        const VerdictWith& verdict_with);
+/// The same of one run. Errors: as above.
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with);
 
 /// After an acceptance of a run was made or undone: runs of its level that failed are looked at again.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 
 #include "server/wire/json.hpp"
@@ -12,11 +14,31 @@ namespace {
 
 // A page may hold 10 000 points of fifteen values each: they are written one after the other, without a tree of them.
 
+constexpr std::uint64_t in_each_byte(std::uint64_t value) { return value * 0x0101010101010101U; }
+
+/// Whether all eight characters stand for themselves in JSON. With its top bit set no byte of a difference borrows from
+/// the next one, so that the top bits say of each byte whether it was large enough.
+bool are_plain(std::uint64_t eight) {
+  constexpr std::uint64_t top = in_each_byte(0x80);
+  const auto differs_from = [eight](std::uint64_t c) { return ((eight ^ in_each_byte(c)) | top) - in_each_byte(1); };
+  const std::uint64_t printable = ((eight | top) - in_each_byte(0x20)) & differs_from(0x7f);
+  return (eight & top) == 0 && (printable & differs_from('"') & differs_from('\\') & top) == top;
+}
+
+bool is_plain(std::string_view text) {
+  std::uint64_t eight = 0;
+  for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+    std::memcpy(&eight, text.data(), sizeof eight);
+    if (!are_plain(eight)) return false;
+  }
+  eight = in_each_byte(' ');
+  std::memcpy(&eight, text.data(), text.size());
+  return are_plain(eight);
+}
+
 /// The text in quotes. Ids, hashes and most subjects need no escaping.
 void append(std::string& out, std::string_view text) {
-  const bool is_plain = std::all_of(text.begin(), text.end(),
-                                    [](unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
-  if (!is_plain) {
+  if (!is_plain(text)) {
     out += dump(Json(text));
     return;
   }
