@@ -20,14 +20,14 @@ constexpr std::chrono::seconds grace{2};
 /// The analysis beside the upload, as long as it is worth its child.
 class Beside {
  public:
-  Beside(Services& services, std::optional<analysis::AnalysisOptions> reading)
-      : services_(services), reading_(std::move(reading)) {}
+  Beside(Services& services, std::string project, std::optional<analysis::AnalysisOptions> reading)
+      : services_(services), project_(std::move(project)), reading_(std::move(reading)) {}
 
   /// `piece` was written to the file.
   void grew(const spool::IncomingFile& file, std::span<const std::byte> piece) {
     if (!begun_) {
       begun_ = Clock::now();
-      if (reading_ && may_be_read_early(piece)) report_ = services_.runs.begin_early(file.path(), *reading_);
+      if (reading_ && may_be_read_early(piece)) report_ = services_.runs.begin_early(project_, file.path(), *reading_);
     }
     if (report_ == nullptr) return;
     const std::chrono::duration<double> passed = Clock::now() - *begun_;
@@ -45,6 +45,7 @@ class Beside {
 
  private:
   Services& services_;
+  std::string project_;
   std::optional<analysis::AnalysisOptions> reading_;
   std::optional<Clock::time_point> begun_;
   std::shared_ptr<pipeline::EarlyReport> report_;
@@ -62,10 +63,10 @@ bool may_be_read_early(std::span<const std::byte> head) {
 }
 
 boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
-    http::Request& request, spool::IncomingFile& file, Services& services,
+    http::Request& request, spool::IncomingFile& file, Services& services, std::string project,
     std::optional<analysis::AnalysisOptions> reading, pipeline::Allowance allowance) {
   BodyBuffer buffer;
-  Beside beside(services, std::move(reading));
+  Beside beside(services, std::move(project), std::move(reading));
   for (;;) {
     const auto space = buffer.space();
     auto count = co_await request.body->read(space);

@@ -5,8 +5,11 @@
 namespace traceweir::pipeline {
 
 EarlyReport::EarlyReport(std::shared_ptr<analysis::Feed> feed, analysis::AnalysisOptions reading,
-                         std::future<Result<report::Report>> report)
-    : feed_(std::move(feed)), reading_(std::move(reading)), report_(std::move(report)) {}
+                         std::future<Result<report::Report>> report, std::shared_ptr<const void> expected)
+    : feed_(std::move(feed)),
+      reading_(std::move(reading)),
+      report_(std::move(report)),
+      expected_(std::move(expected)) {}
 
 EarlyReport::~EarlyReport() { feed_->abandon(); }
 

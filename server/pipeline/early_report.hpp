@@ -19,11 +19,12 @@
 namespace traceweir::pipeline {
 
 /// An analysis that runs on a worker while its upload arrives. Letting go of it ends its child.
+/// `expected`: what goes when the upload is taken or let go of: until then its run is expected.
 /// Thread: the receiver's functions from one thread; take() from a worker, once.
 class EarlyReport {
  public:
   EarlyReport(std::shared_ptr<analysis::Feed> feed, analysis::AnalysisOptions reading,
-              std::future<Result<report::Report>> report);
+              std::future<Result<report::Report>> report, std::shared_ptr<const void> expected = nullptr);
   EarlyReport(const EarlyReport&) = delete;
   EarlyReport& operator=(const EarlyReport&) = delete;
   ~EarlyReport();
@@ -41,6 +42,9 @@ class EarlyReport {
   }
   [[nodiscard]] const std::optional<store::RunRecord>& recorded() const { return recorded_; }
 
+  /// Its run is on its way.
+  void taken() { expected_.reset(); }
+
   /// Waits for the report of the upload with this hash, read in this way; its trace has neither name nor hash yet.
   /// Errors: those of Analysis::report_of; queue_full, where it was made of another one, read otherwise, or not made.
   Result<report::Report> take(const std::string& sha256, const analysis::AnalysisOptions& reading);
@@ -51,6 +55,7 @@ class EarlyReport {
   std::string sha256_;
   std::optional<store::RunRecord> recorded_;
   std::future<Result<report::Report>> report_;
+  std::shared_ptr<const void> expected_;
 };
 
 }  // namespace traceweir::pipeline

@@ -180,7 +180,7 @@ void tell(const Stages& stages, const store::Project& project, std::vector<Notic
   }
 }
 
-void settle_and_tell(const Stages& stages, Unsettled& due) {
+void settle_and_tell(const Stages& stages, const Unsettled& due) {
   try {
     std::vector<Notice> drifts = settle_series(stages, due);
     tell(stages, due.project, drifts);
@@ -220,13 +220,17 @@ Result<analysis::AnalysisOptions> reading_for(const store::Project& project, con
   return reading_of(head, chosen.policy);
 }
 
+std::function<void(Unsettled& unsettled)> settling(const Stages& stages) {
+  return [&stages](Unsettled& due) { settle_and_tell(stages, due); };
+}
+
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early) {
   TRACEWEIR_TRY(project, stages.store.project(job.project));
   TRACEWEIR_TRY(run, run_of(stages, job, early));
   if (!project || !run || run->uploads.empty()) return fail(ErrorCode::not_found, "the run is gone");
   Settlements alone;
   Settlements& settlements = stages.settlements == nullptr ? alone : *stages.settlements;
-  Settlements::Coming coming(settlements, run->head, [&stages](Unsettled& due) { settle_and_tell(stages, due); });
+  Settlements::Coming coming(settlements, job.project, settling(stages));
   auto measured = measure(stages, *project, *run, early);
   for (int round = 1;; ++round) {
     TRACEWEIR_TRY(walked, result_of(stages, *project, *run, measured));

@@ -17,6 +17,7 @@ namespace traceweir::pipeline {
 
 class RecentRuns;
 class Settlements;
+struct Unsettled;
 
 /// What the stages need. Everything is owned by the app and outlives the pipeline.
 struct Stages {
@@ -47,6 +48,10 @@ Result<void> upload_pipeline(const Stages& stages, const store::Job& job, EarlyR
 ///         analysis_interrupted, not_found: the run stays unfinished and may be taken again.
 /// Thread: blocks; call it from a worker.
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early = nullptr);
+
+/// What settles the series of runs that have their results, and tells who is to know (Settlements::Settle).
+/// `stages` must outlive it.
+std::function<void(Unsettled& unsettled)> settling(const Stages& stages);
 
 /// Writes that the run of the job, or its upload, is rejected for this reason. Errors: as above.
 Result<void> reject(const Stages& stages, const store::Job& job, const Error& error);

@@ -99,13 +99,14 @@ Result<void> RunQueue::check_room() const {
 
 // From here on: what comes in.
 
-std::shared_ptr<EarlyReport> RunQueue::begin_early(const std::filesystem::path& file,
+std::shared_ptr<EarlyReport> RunQueue::begin_early(std::string project, const std::filesystem::path& file,
                                                    const analysis::AnalysisOptions& reading) {
   if (settings_.analyses == QueueSettings::Analyses::elsewhere) return nullptr;
   auto feed = analysis::Feed::open(file);
   if (!feed) return nullptr;
   const auto promise = std::make_shared<std::promise<Result<report::Report>>>();
-  const auto early = std::make_shared<EarlyReport>(*feed, reading, promise->get_future());
+  const auto early = std::make_shared<EarlyReport>(
+      *feed, reading, promise->get_future(), std::make_shared<Settlements::Expected>(settlements_, std::move(project)));
   const bool taken = workers_.submit_if_idle([this, feed = *feed, reading, promise] {
     try {
       promise->set_value(stages_.analysis.report_of(*feed, reading));
@@ -185,6 +186,7 @@ void RunQueue::look() {
     for (std::size_t i = 0; i < lost->size(); ++i) stages_.meters.run_error("claim_lost");
   if (done) done = claim();
   if (done) done = look_after_watchers();
+  settle_overdue();
   const bool was_away = std::exchange(away_, !done);
   if (!done && !was_away) on_error_("", done.error());
 }
@@ -226,6 +228,14 @@ Result<void> RunQueue::look_after_watchers() {
   return {};
 }
 
+/// Where all who are on their way take long, somebody else settles what the others left to them.
+void RunQueue::settle_overdue() {
+  for (std::string& project : settlements_.overdue())
+    workers_.submit([this, project = std::move(project)] {
+      const Settlements::Coming passing(settlements_, project, settling(stages_));
+    });
+}
+
 /// Takes as many jobs as there are idle workers.
 Result<void> RunQueue::claim() {
   while (may_claim()) {
@@ -264,7 +274,12 @@ void RunQueue::wait() {
 
 void RunQueue::submit(store::Job job, std::shared_ptr<EarlyReport> early) {
   const std::string holder = job.holder, name = name_of(job.run, job.rank);
-  const auto doing = [this, job = std::move(job), early = std::move(early)] { work(job, early.get()); };
+  OnItsWay coming = std::make_shared<std::optional<Settlements::Coming>>();
+  coming->emplace(settlements_, job.project, settling(stages_));
+  if (early) early->taken();
+  const auto doing = [this, job = std::move(job), early = std::move(early), coming = std::move(coming)] {
+    work(job, early.get(), *coming);
+  };
   {
     const std::lock_guard lock(mutex_);
     ours_.insert(name);
@@ -277,7 +292,7 @@ void RunQueue::submit(store::Job job, std::shared_ptr<EarlyReport> early) {
   claims_.release({holder});
 }
 
-void RunQueue::work(const store::Job& job, EarlyReport* early) {
+void RunQueue::work(const store::Job& job, EarlyReport* early, std::optional<Settlements::Coming>& coming) {
   const auto begun = std::chrono::steady_clock::now();
   Next next = Next::done;
   try {
@@ -286,6 +301,7 @@ void RunQueue::work(const store::Job& job, EarlyReport* early) {
     next = settle(job, Error{ErrorCode::internal, error.what()});
   }
   claims_.drop(job.holder);
+  coming.reset();  // before anybody is told the verdict
   {
     const std::lock_guard lock(mutex_);
     ours_.erase(name_of(job.run, job.rank));

@@ -65,9 +65,10 @@ class RunQueue {
   [[nodiscard]] Result<std::size_t> depth() const;
   [[nodiscard]] std::size_t depth_max() const { return settings_.depth_max; }
 
-  /// Begins to analyse an upload that is being written to `file`. Nothing: no worker is idle, or it cannot be done; the
-  /// upload is analysed when it is there.
-  std::shared_ptr<EarlyReport> begin_early(const std::filesystem::path& file, const analysis::AnalysisOptions& reading);
+  /// Begins to analyse an upload of this project that is being written to `file`. Nothing: no worker is idle, or it
+  /// cannot be done; the upload is analysed when it is there.
+  std::shared_ptr<EarlyReport> begin_early(std::string project, const std::filesystem::path& file,
+                                           const analysis::AnalysisOptions& reading);
   /// What an upload's job is recorded with: a claim of this process where its report is being made here, else none.
   store::Claim claim_for(const std::shared_ptr<EarlyReport>& early);
   /// A job was recorded in this claim: it is done here, with that report. Done when watch() would be.
@@ -99,7 +100,11 @@ class RunQueue {
   void say_done();
   void wait();
   void submit(store::Job job, std::shared_ptr<EarlyReport> early);
-  void work(const store::Job& job, EarlyReport* early);
+  /// A job that is on its way: its project's series may be settled once for it and others.
+  using OnItsWay = std::shared_ptr<std::optional<Settlements::Coming>>;
+
+  void settle_overdue();
+  void work(const store::Job& job, EarlyReport* early, std::optional<Settlements::Coming>& coming);
   Result<void> walk(const store::Job& job, EarlyReport* early);
   Next settle(const store::Job& job, const Error& error);
   Result<void> give_up(const store::Job& job, const Error& error);

@@ -29,54 +29,81 @@ void merge(Unsettled& before, Unsettled newer) {
 
 }  // namespace
 
-Settlements::Coming::Coming(Settlements& settlements, const store::RunHead& head, Settle settle)
-    : settlements_(settlements), lane_(key_of({head.project, head.workload, head.branch})), settle_(std::move(settle)) {
-  const std::lock_guard lock(settlements_.mutex_);
-  ++settlements_.lanes_[lane_].coming;
+Settlements::Coming::Coming(Settlements& settlements, std::string project, Settle settle)
+    : settlements_(settlements), project_(std::move(project)), settle_(std::move(settle)) {
+  settlements_.come(project_);
 }
 
-Settlements::Coming::~Coming() { settlements_.leave(lane_, settle_); }
+Settlements::Expected::Expected(Settlements& settlements, std::string project)
+    : settlements_(settlements), project_(std::move(project)) {
+  settlements_.come(project_);
+}
+
+Settlements::Expected::~Expected() { settlements_.go(project_); }
+
+Settlements::Coming::~Coming() { settlements_.leave(project_, settle_); }
 
 void Settlements::Coming::add(Unsettled unsettled) {
-  const std::string series = key_of({unsettled.walked.result.comparable_key, unsettled.measured.chosen.policy.text});
+  const store::RunHead& head = unsettled.head;
+  const std::string series = key_of(
+      {head.workload, head.branch, unsettled.walked.result.comparable_key, unsettled.measured.chosen.policy.text});
   const std::lock_guard lock(settlements_.mutex_);
-  auto& waiting = settlements_.lanes_[lane_].waiting;
+  auto& waiting = settlements_.projects_[project_].waiting;
   if (const auto before = waiting.find(series); before != waiting.end())
     merge(before->second, std::move(unsettled));
   else
     waiting.emplace(series, std::move(unsettled));
 }
 
+std::vector<std::string> Settlements::overdue() {
+  std::vector<std::string> overdue;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, project] : projects_)
+    if (!project.waiting.empty() && !project.is_settled_now && !project.may_lag()) overdue.push_back(name);
+  return overdue;
+}
+
+void Settlements::come(const std::string& project) {
+  const std::lock_guard lock(mutex_);
+  ++projects_[project].coming;
+}
+
+void Settlements::go(const std::string& project) {
+  const std::lock_guard lock(mutex_);
+  const auto found = projects_.find(project);
+  const Project& left = found->second;
+  if (--found->second.coming == 0 && left.waiting.empty() && !left.is_settled_now) projects_.erase(found);
+}
+
 /// Whoever leaves settles what is due, until nothing is, or another one has come that will.
-void Settlements::leave(const std::string& lane, const Settle& settle) {
+void Settlements::leave(const std::string& project, const Settle& settle) {
   {
     const std::lock_guard lock(mutex_);
-    --lanes_.at(lane).coming;
+    --projects_.at(project).coming;
   }
-  while (auto due = take_due(lane)) {
+  while (auto due = take_due(project)) {
     for (auto& [series, unsettled] : *due) settle(unsettled);
-    note_settled(lane);
+    note_settled(project);
   }
 }
 
 /// Nothing: there is none, somebody is at it and looks again afterwards, or somebody comes who will be.
-std::optional<std::map<std::string, Unsettled>> Settlements::take_due(const std::string& lane) {
+std::optional<std::map<std::string, Unsettled>> Settlements::take_due(const std::string& project) {
   const std::lock_guard lock(mutex_);
-  const auto found = lanes_.find(lane);
-  if (found == lanes_.end() || found->second.is_settled_now) return std::nullopt;
-  Lane& here = found->second;
-  const bool may_lag = here.coming > 0 && Clock::now() - here.settled_at < lag_max;
-  if (here.waiting.empty() || may_lag) {
-    if (here.coming == 0) lanes_.erase(found);
+  const auto found = projects_.find(project);
+  if (found == projects_.end() || found->second.is_settled_now) return std::nullopt;
+  Project& here = found->second;
+  if (here.waiting.empty() || here.may_lag()) {
+    if (here.coming == 0) projects_.erase(found);
     return std::nullopt;
   }
   here.is_settled_now = true;
   return std::exchange(here.waiting, {});
 }
 
-void Settlements::note_settled(const std::string& lane) {
+void Settlements::note_settled(const std::string& project) {
   const std::lock_guard lock(mutex_);
-  Lane& here = lanes_.at(lane);
+  Project& here = projects_.at(project);
   here.is_settled_now = false;
   here.settled_at = Clock::now();
 }

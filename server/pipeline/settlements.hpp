@@ -1,6 +1,6 @@
-// For: settling a series once for several runs of it that are judged at the same time here, since each time reads all
-// of the series. Where one run comes alone, its series is settled before anybody is told its verdict; where they come
-// one upon the other, once a second and after the last one. Not for: what settling is (settle.hpp).
+// For: settling a series once for several runs of it that are done at the same time here, since each time reads all of
+// the series. Where one run of a project comes alone, its series is settled before anybody is told its verdict; where
+// they come one upon the other, once a second and after the last one. Not for: what settling is (settle.hpp).
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@
 
 namespace traceweir::pipeline {
 
-/// Thread: share freely. Outlives its Comings.
+/// Thread: share freely. Outlives those who come.
 class Settlements {
  public:
   /// Settles; does not throw.
   using Settle = std::function<void(Unsettled& unsettled)>;
 
-  /// A run that is about to be judged. At the end of its life the lane is settled, unless another run of it is on its
-  /// way that will do it.
+  /// A run that is on its way to its verdict. At the end of its life what is due in its project is settled, unless
+  /// another run of it is on its way that will do it.
   class Coming {
    public:
-    Coming(Settlements& settlements, const store::RunHead& head, Settle settle);
+    Coming(Settlements& settlements, std::string project, Settle settle);
     Coming(const Coming&) = delete;
     Coming& operator=(const Coming&) = delete;
     ~Coming();
@@ -35,28 +35,48 @@ class Settlements {
 
    private:
     Settlements& settlements_;
-    std::string lane_;
+    std::string project_;
     Settle settle_;
   };
+
+  /// A run of the project that will be Coming, or not. It keeps others waiting as that does, and settles nothing.
+  class Expected {
+   public:
+    Expected(Settlements& settlements, std::string project);
+    Expected(const Expected&) = delete;
+    Expected& operator=(const Expected&) = delete;
+    ~Expected();
+
+   private:
+    Settlements& settlements_;
+    std::string project_;
+  };
+
+  /// Projects in which something is due for longer than it may be, since all who are on their way take long.
+  std::vector<std::string> overdue();
 
  private:
   using Clock = std::chrono::steady_clock;
   /// How long the levels of a series, and notes about them, may lag behind its runs.
   static constexpr std::chrono::milliseconds lag_max{1'000};
 
-  struct Lane {
+  struct Project {
     int coming = 0;
     bool is_settled_now = false;
     Clock::time_point settled_at{};
     std::map<std::string, Unsettled> waiting{};  ///< by series and policy
+
+    [[nodiscard]] bool may_lag() const { return coming > 0 && Clock::now() - settled_at < lag_max; }
   };
 
-  void leave(const std::string& lane, const Settle& settle);
-  std::optional<std::map<std::string, Unsettled>> take_due(const std::string& lane);
-  void note_settled(const std::string& lane);
+  void come(const std::string& project);
+  void go(const std::string& project);
+  void leave(const std::string& project, const Settle& settle);
+  std::optional<std::map<std::string, Unsettled>> take_due(const std::string& project);
+  void note_settled(const std::string& project);
 
   std::mutex mutex_;
-  std::map<std::string, Lane> lanes_;
+  std::map<std::string, Project> projects_;
 };
 
 }  // namespace traceweir::pipeline

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace traceweir;
@@ -13,16 +16,14 @@ namespace {
 
 using Runs = std::vector<std::string>;
 
-/// Runs of one lane that come and go; what is settled is written down.
+/// Runs that come and go; what is settled is written down.
 struct Lane {
   Settlements settlements;
   std::vector<Runs> settled;
   std::vector<std::string> newest;
 
-  std::unique_ptr<Settlements::Coming> comes(const std::string& branch = "main") {
-    store::RunHead head;
-    head.project = "demo", head.workload = "default", head.branch = branch;
-    return std::make_unique<Settlements::Coming>(settlements, head, [this](Unsettled& due) {
+  std::unique_ptr<Settlements::Coming> comes(const std::string& project = "demo") {
+    return std::make_unique<Settlements::Coming>(settlements, project, [this](Unsettled& due) {
       settled.push_back(due.runs);
       newest.push_back(due.head.id);
     });
@@ -76,7 +77,23 @@ TEST_CASE("settlements: a run without a result settles what others left to it") 
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});
 }
 
-TEST_CASE("settlements: series are settled apart, and other lanes are no reason to wait") {
+TEST_CASE("settlements: what waits for one that takes long is overdue after a second, and whoever passes settles it") {
+  Lane lane;
+  auto slow = lane.comes(), a = lane.comes(), b = lane.comes();
+  a->add(run("a"));
+  a.reset();
+  b->add(run("b"));
+  b.reset();
+  CHECK(lane.settlements.overdue().empty());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (lane.settlements.overdue().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  CHECK(lane.settlements.overdue() == Runs{"demo"});
+  lane.comes().reset();
+  CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});
+  CHECK(lane.settlements.overdue().empty());
+}
+
+TEST_CASE("settlements: series are settled apart, and other projects are no reason to wait") {
   Lane lane;
   auto a = lane.comes(), b = lane.comes(), c = lane.comes();
   const auto elsewhere = lane.comes("other");
@@ -87,4 +104,26 @@ TEST_CASE("settlements: series are settled apart, and other lanes are no reason 
   c->add(run("c"));
   c.reset();
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"c"}, {"b"}});
+}
+
+TEST_CASE("settlements: one that is only expected keeps others waiting, and settles nothing when it does not come") {
+  Lane lane;
+  auto a = lane.comes();
+  a->add(run("a"));
+  a.reset();
+  std::optional<Settlements::Expected> upload;
+  upload.emplace(lane.settlements, "demo");
+  auto b = lane.comes();
+  b->add(run("b"));
+  b.reset();
+  CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});  // alone before it, the lane had forgotten its time
+  auto c = lane.comes();
+  c->add(run("c"));
+  c.reset();
+  CHECK(lane.settled.size() == 2);
+  upload.reset();
+  CHECK(lane.settled.size() == 2);
+  CHECK(lane.settlements.overdue() == Runs{"demo"});
+  lane.comes().reset();
+  CHECK(lane.settled.back() == Runs{"c"});
 }
