@@ -179,9 +179,9 @@ Result<std::vector<RunRecord>> PostgresStore::runs(const RunFilter& filter) {
 
 Result<std::vector<RunRecord>> PostgresStore::runs_of_commit(std::string_view project, std::string_view workload,
                                                              std::string_view commit) {
-  static const std::string sql =
-      select_runs(Documents::all) +
-      " WHERE p.name = $1 AND r.commit_sha = $2 AND ($3 = '' OR l.workload = $3) ORDER BY r.seq";
+  static const std::string sql = select_runs(Documents::all) +
+                                 " WHERE r.project_id = (SELECT id FROM project WHERE name = $1) AND r.commit_sha = $2 "
+                                 "AND ($3 = '' OR l.workload = $3) ORDER BY r.seq";
   return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
     return records_of(connection.query(sql, project, commit, workload));
   });

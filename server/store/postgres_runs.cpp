@@ -152,19 +152,20 @@ struct Values {
   std::vector<std::optional<double>> levels, lows, highs;
 };
 
-/// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`.
+/// `o`: the runs of the same run key, or the same CI job, as the run $1, which is `r`. Lanes are asked for each of the
+/// few runs of the commit: joined, a plan may begin with all runs of the lane.
 constexpr std::string_view of_the_same_job =
-    " FROM run r JOIN lane l ON l.id = r.lane_id "
-    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.fork = r.fork "
+    " FROM run r JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.fork = r.fork "
     "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
-    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE ";
+    "WHERE (SELECT k.workload FROM lane k WHERE k.id = o.lane_id) = (SELECT l.workload FROM lane l "
+    "WHERE l.id = r.lane_id) AND ";
 
-/// `o`: the runs of the same workload and commit as the run $1, which is `r` and among them.
+/// `o`: the runs of the same workload and commit as the run $1, which is `r` and among them. Lanes: as above.
 constexpr std::string_view of_the_same_commit =
-    " FROM run r JOIN lane l ON l.id = r.lane_id "
-    "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
-    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.id = $1 ";
+    " FROM run r JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha "
+    "WHERE (SELECT k.workload FROM lane k WHERE k.id = o.lane_id) = (SELECT l.workload FROM lane l "
+    "WHERE l.id = r.lane_id) AND r.id = $1 ";
 
 /// Runs of a commit may be finished at once. Each locks all of them first, so that the later one sees the earlier. The
 /// time of the run, where there is no month for its values.

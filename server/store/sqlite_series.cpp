@@ -207,11 +207,13 @@ Result<std::int64_t> SqliteStore::other_class_runs(const BaselineQuery& query) {
     const auto lane = lane_of(connection, query);
     if (!lane) return 0;
     std::int64_t runs = 0;
-    // +seq: keeps SQLite on the partial index of baseline runs, which holds all that is asked for.
-    Query row = connection.query(
-        "SELECT count(*) FROM run WHERE in_baseline = 1 AND lane_id = ?1 AND comparable_key <> ?2 AND +seq < ?3 "
-        "AND commit_sha <> ?4",
-        *lane, query.comparable_key, seq_limit(connection, query), query.not_commit);
+    // +seq: keeps SQLite on the partial index of baseline runs, which holds all that is asked for. Two ranges of it:
+    // the runs of the query's own key, most of all, are not walked through.
+    const std::string of_lane =
+        "(SELECT count(*) FROM run WHERE in_baseline = 1 AND lane_id = ?1 AND +seq < ?3 AND commit_sha <> ?4 AND "
+        "comparable_key ";
+    Query row = connection.query("SELECT " + of_lane + "< ?2) + " + of_lane + "> ?2)", *lane, query.comparable_key,
+                                 seq_limit(connection, query), query.not_commit);
     row.next();
     row.read(runs);
     return runs;
