@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "server/store/postgres_store.hpp"
 
@@ -43,38 +42,25 @@ SeriesRows rows_of(PostgresConnection& connection, std::int64_t lane, const Seri
   return rows;
 }
 
-/// Where each run of the series stands in commit order, by row number.
-using Places = std::unordered_map<std::int64_t, std::size_t>;
-
-void read_values(PostgresConnection& connection, std::int64_t lane, const Places& places, Series& series) {
-  std::vector<std::string> metrics;
+/// `seqs`: the row numbers of the series' runs, in their order.
+void read_values(PostgresConnection& connection, std::vector<std::int64_t> seqs, Series& series, KnownValues& known) {
+  std::vector<std::string> runs, metrics;
+  ValuePlaces places{std::move(seqs)};
+  for (const SeriesRun& run : series.runs) {
+    places.first = runs.empty() ? run.received_at : std::min(places.first, run.received_at);
+    places.last = std::max(places.last, run.received_at);
+    runs.push_back(run.run);
+  }
   for (auto& [metric, values] : series.values) {
     metrics.push_back(metric);
     values.resize(series.runs.size());
   }
-  if (metrics.empty() || places.empty()) return;
-  std::int64_t oldest = places.begin()->first;
-  for (const auto& [seq, place] : places) oldest = std::min(oldest, seq);
-  Timestamp first = series.runs.front().received_at;
-  for (const SeriesRun& run : series.runs) first = std::min(first, run.received_at);
-  std::unordered_map<std::int64_t, std::vector<std::optional<double>>*> columns;
-  std::int64_t id = 0, seq = 0;
-  std::string name;
-  Rows names = connection.query("SELECT id, name FROM metric WHERE name = ANY ($1::text[])", metrics);
-  while (names.next()) {
-    names.read(id, name);
-    columns.emplace(id, &series.values.at(name));
-  }
-  std::vector<std::int64_t> ids;
-  for (const auto& [number, column] : columns) ids.push_back(number);
-  double value = 0;
-  Rows row = connection.query(
-      "SELECT v.metric_id, v.run_seq, v.value FROM measurement v WHERE v.lane_id = $1 AND v.metric_id = ANY "
-      "($2::bigint[]) AND v.run_seq >= $3 AND v.received_us >= $4",
-      lane, ids, oldest, first);  // only their months are looked at
-  while (row.next()) {
-    row.read(id, seq, value);
-    if (const auto place = places.find(seq); place != places.end()) (*columns.at(id))[place->second] = value;
+  if (metrics.empty() || runs.empty()) return;
+  ValueTable table(std::move(runs), std::move(metrics));
+  read_values(connection, places, table, known);
+  for (std::size_t metric = 0; metric < table.metrics.size(); ++metric) {
+    auto& column = series.values.at(table.metrics[metric]);
+    for (std::size_t run = 0; run < column.size(); ++run) column[run] = table.row(run)[metric];
   }
 }
 
@@ -225,13 +211,13 @@ Result<Series> PostgresStore::series(const SeriesQuery& query) {
       rows.runs[i].counts = rows.runs[i].counts && !gone.contains(rows.seqs[i]);
       commits.push_back(rows.runs[i].commit);
     }
-    Places places;
+    std::vector<std::int64_t> seqs;
     for (const std::size_t i : order_of(connection, *project, commits)) {
-      places.emplace(rows.seqs[i], series.runs.size());
+      seqs.push_back(rows.seqs[i]);
       series.runs.push_back(std::move(rows.runs[i]));
     }
     for (const std::string& metric : query.metrics) series.values[metric], series.told[metric];
-    read_values(connection, found->lane, places, series);
+    read_values(connection, std::move(seqs), series, known_values_);
     read_told(connection, found->id, query.metrics, series);
     return series;
   });

@@ -45,14 +45,17 @@ Result<void> PostgresStore::drop_measurements_before(Timestamp time) {
       connection.execute("DROP TABLE IF EXISTS \"" + month + '"');
       return {};
     }));
+  known_values_.clear();
   std::int64_t after = 0;
   for (;;) {
     TRACEWEIR_TRY(last, database_->write([&](PostgresConnection& connection) -> Result<std::optional<std::int64_t>> {
       return delete_some(connection, time, after);
     }));
-    if (!last) return {};
+    if (!last) break;
     after = *last;
   }
+  known_values_.clear();
+  return {};
 }
 
 }  // namespace traceweir::store

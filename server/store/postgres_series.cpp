@@ -81,16 +81,18 @@ Candidates candidates_of(Rows row) {
   return candidates;
 }
 
-/// Without metrics: the values of all.
-void read_values(PostgresConnection& connection, const std::vector<std::string>& metrics, Candidates& candidates) {
-  if (candidates.seqs.empty()) return;
+ValuePlaces places_of(const Candidates& candidates) {
   const auto earlier = [](const BaselineRow& a, const BaselineRow& b) { return a.received_at < b.received_at; };
   const auto [first, last] = std::minmax_element(candidates.rows.begin(), candidates.rows.end(), earlier);
+  return {candidates.seqs, first->received_at, last->received_at};
+}
+
+void read_values_of_all_metrics(PostgresConnection& connection, Candidates& candidates) {
+  const ValuePlaces places = places_of(candidates);
   Rows row = connection.query(
-      std::string("SELECT v.run_seq, m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id "
-                  "WHERE v.run_seq = ANY ($1::bigint[]) AND v.received_us BETWEEN $3 AND $4 AND ") +
-          (metrics.empty() ? "$2::text[] IS NOT NULL" : "m.name = ANY ($2::text[])"),
-      candidates.seqs, metrics, first->received_at, last->received_at);  // only their months are looked at
+      "SELECT v.run_seq, m.name, v.value FROM measurement v JOIN metric m ON m.id = v.metric_id "
+      "WHERE v.run_seq = ANY ($1::bigint[]) AND v.received_us BETWEEN $2 AND $3",
+      places.seqs, places.first, places.last);
   std::int64_t seq = 0;
   std::string name;
   double value = 0;
@@ -98,6 +100,18 @@ void read_values(PostgresConnection& connection, const std::vector<std::string>&
     row.read(seq, name, value);
     candidates.rows[candidates.places.at(seq)].values.emplace(name, value);
   }
+}
+
+void read_values_of(PostgresConnection& connection, const std::vector<std::string>& metrics, Candidates& candidates,
+                    KnownValues& known) {
+  std::vector<std::string> runs;
+  for (const BaselineRow& row : candidates.rows) runs.push_back(row.run);
+  const std::set<std::string> once(metrics.begin(), metrics.end());
+  ValueTable table(std::move(runs), {once.begin(), once.end()});
+  read_values(connection, places_of(candidates), table, known);
+  for (std::size_t run = 0; run < candidates.rows.size(); ++run)
+    for (std::size_t metric = 0; metric < table.metrics.size(); ++metric)
+      if (const auto value = table.row(run)[metric]) candidates.rows[run].values.emplace(table.metrics[metric], *value);
 }
 
 /// The newest points are chosen first, on the series alone and of each lane by itself; only these are joined with their
@@ -260,7 +274,11 @@ Result<std::vector<BaselineRow>> PostgresStore::baseline(const BaselineQuery& qu
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<BaselineRow>> {
     Candidates candidates =
         candidates_of(query.commits.empty() ? of_any_commit(connection, query) : of_these_commits(connection, query));
-    read_values(connection, query.metrics, candidates);
+    if (candidates.seqs.empty()) return std::move(candidates.rows);
+    if (query.metrics.empty())
+      read_values_of_all_metrics(connection, candidates);
+    else
+      read_values_of(connection, query.metrics, candidates, known_values_);
     return std::move(candidates.rows);
   });
 }
@@ -268,10 +286,11 @@ Result<std::vector<BaselineRow>> PostgresStore::baseline(const BaselineQuery& qu
 Result<std::int64_t> PostgresStore::other_class_runs(const BaselineQuery& query) {
   return database_->ask([&](PostgresConnection& connection) -> Result<std::int64_t> {
     std::int64_t runs = 0;
-    Rows row = connection.query("SELECT count(*) FROM run r WHERE" + place_of(query) +
-                                    " AND r.lane_id = " + std::string(lane_of_query) + " AND r.comparable_key <> $4",
-                                query.project, query.workload, query.branch, query.comparable_key, query.not_commit,
-                                query.before_run);
+    const std::string of_lane = "(SELECT count(*) FROM run r WHERE" + place_of(query) +
+                                " AND r.lane_id = " + std::string(lane_of_query) + " AND r.comparable_key ";
+    // Two ranges of the index: the runs of the query's own key, most of all, are not walked through.
+    Rows row = connection.query("SELECT " + of_lane + "< $4) + " + of_lane + "> $4)", query.project, query.workload,
+                                query.branch, query.comparable_key, query.not_commit, query.before_run);
     row.next();
     row.read(runs);
     return runs;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "server/store/known_names.hpp"
+#include "server/store/known_values.hpp"
 #include "server/store/postgres_database.hpp"
 #include "server/store/store.hpp"
 
@@ -92,6 +93,7 @@ class PostgresStore final : public Store {
  private:
   std::unique_ptr<PostgresDatabase> database_;
   KnownNames known_metrics_;
+  KnownValues known_values_;
 };
 
 // Steps that several verbs share. All throw PostgresFailure.
@@ -102,6 +104,15 @@ T stored_word(const std::optional<T>& value) {
   if (!value) throw PostgresFailure(PostgresFault::unavailable, "a stored word is unknown: the database is damaged");
   return *value;
 }
+
+/// Where the values of a table's runs lie: the runs' row numbers, in the table's order, and the times of receipt
+/// between which all of them came: only their months are looked at.
+struct ValuePlaces {
+  std::vector<std::int64_t> seqs;
+  Timestamp first{}, last{};
+};
+/// Fills the table, from what is known and else from the store.
+void read_values(PostgresConnection& connection, const ValuePlaces& places, ValueTable& table, KnownValues& known);
 
 /// A run whose row is locked until the transaction ends, without its documents.
 struct LockedRun {
