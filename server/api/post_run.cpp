@@ -166,12 +166,15 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   const UploadQuery& query = admitted->query;
 
   // 2. Take the bytes, straight to disk, and meanwhile into an analysis where that can be done.
-  auto received = co_await receive(request, admitted->file, services, admitted->reading, admitted->allowance);
+  auto received = co_await receive(request, admitted->file, services, admitted->query.head.project, admitted->reading,
+                                   admitted->allowance);
   if (!received) co_return http::problem(std::move(received).error());
   auto recording = [&] { return record(*admitted, services, *std::move(received)); };
   const auto begun = co_await services.transfers.run(recording);
   if (!begun) co_return http::problem(begun.error());
   // From here on the upload is safe, whatever happens to this process or this connection.
+  if (query.wait.count() == 0 && query.head.group.empty() && begun->state == store::Begun::State::created)
+    co_return answer_of(recorded_run(*admitted), {http::Status::created, query.fail_status, query.warnings});
 
   // 3. A rank of several is looked at by itself, so that a bad file is refused now and not with its run.
   const auto deadline = std::chrono::steady_clock::now() + query.wait;
