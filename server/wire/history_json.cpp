@@ -263,7 +263,8 @@ std::string to_json(const HistoryDocument& history) {
   add(out, "change_points", history.changes);
   add(out, "segments", history.segments);
   add(out, "next", std::optional<std::string>{});
-  return out + "}";
+  out += '}';
+  return out;
 }
 
 std::string to_csv(const HistoryDocument& history) {
