@@ -333,7 +333,7 @@ const std::string* PostgresConnection::prepared_name(const std::string& sql) {
   return &parts_->prepared.emplace(sql, name).first->second;
 }
 
-Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> parameters) {
+Rows PostgresConnection::run(const std::string& sql, Plan plan, std::span<const Parameter> parameters) {
   std::vector<const char*> texts;  // nullptr: NULL
   texts.reserve(parameters.size());
   for (const Parameter& parameter : parameters) {
@@ -345,7 +345,7 @@ Rows PostgresConnection::run(const std::string& sql, std::span<const Parameter> 
   if (parts_->extent == Parts::Extent::single) TRACEWEIR_ASSERT(!std::exchange(parts_->used, true));
   return guarded([&] {
     const auto values = pqxx::prepare::make_dynamic_params(texts);
-    const std::string* name = prepared_name(sql);
+    const std::string* name = plan == Plan::kept ? prepared_name(sql) : nullptr;
     auto rows = name != nullptr ? parts_->transaction->exec_prepared(*name, values)
                                 : parts_->transaction->exec_params(sql, values);
     return Rows(std::make_unique<Rows::Answer>(Rows::Answer{std::move(rows)}));

@@ -152,7 +152,14 @@ class PostgresConnection {
   template <typename... T>
   Rows query(std::string_view sql, const T&... values) {
     const std::vector<Parameter> parameters{Parameter(values)...};
-    return run(std::string(sql), parameters);
+    return run(std::string(sql), Plan::kept, parameters);
+  }
+  /// The same, planned for these values each time, which takes some milliseconds: for many rows, where the best plan
+  /// follows how many.
+  template <typename... T>
+  Rows query_planned_anew(std::string_view sql, const T&... values) {
+    const std::vector<Parameter> parameters{Parameter(values)...};
+    return run(std::string(sql), Plan::anew, parameters);
   }
   /// Runs a statement without rows. Returns the number of changed rows.
   template <typename... T>
@@ -160,7 +167,9 @@ class PostgresConnection {
     return query(sql, values...).changed();
   }
   /// The same with as many parameters as come.
-  Rows query_with(const std::string& sql, std::span<const Parameter> parameters) { return run(sql, parameters); }
+  Rows query_with(const std::string& sql, std::span<const Parameter> parameters) {
+    return run(sql, Plan::kept, parameters);
+  }
   /// Several statements without parameters (a migration).
   void run_script(const std::string& sql);
 
@@ -176,7 +185,8 @@ class PostgresConnection {
 
  private:
   struct Parts;  ///< libpqxx's
-  Rows run(const std::string& sql, std::span<const Parameter> parameters);
+  enum class Plan { kept, anew };
+  Rows run(const std::string& sql, Plan plan, std::span<const Parameter> parameters);
   const std::string* prepared_name(const std::string& sql);
   [[nodiscard]] bool may_have_written() const;
   template <typename Work>

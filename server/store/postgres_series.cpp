@@ -11,6 +11,9 @@ namespace {
 /// How many commits of a line are read ahead when one of them is asked for.
 constexpr std::int64_t parents_ahead = 1'000;
 
+/// From so many points on a plan of joins by hash is worth finding.
+constexpr std::int64_t long_history = 1'000;
+
 /// The lane of the query: $1 to $3 of the statement are the query's project, workload and branch.
 constexpr std::string_view lane_of_query =
     "(SELECT l.id FROM lane l JOIN project p ON p.id = l.project_id WHERE p.name = $1 AND l.workload = $2 AND "
@@ -301,8 +304,12 @@ Result<std::vector<HistoryPoint>> PostgresStore::history(const HistoryQuery& que
   return database_->read([&](PostgresConnection& connection) -> Result<std::vector<HistoryPoint>> {
     std::vector<HistoryPoint> points;
     std::vector<Behind> behind;
-    Rows row = connection.query(sql_of(query), query.project, query.workload, query.metric,
-                                std::max<std::int64_t>(query.limit, 0), query.branch, query.environment);
+    const auto ask = [&](const auto&... values) {
+      return query.limit > long_history ? connection.query_planned_anew(sql_of(query), values...)
+                                        : connection.query(sql_of(query), values...);
+    };
+    Rows row = ask(query.project, query.workload, query.metric, std::max<std::int64_t>(query.limit, 0), query.branch,
+                   query.environment);
     points.reserve(static_cast<std::size_t>(row.count()));
     behind.reserve(points.capacity());
     while (row.next()) points.push_back(point_of(row, behind.emplace_back()));
