@@ -1,4 +1,8 @@
 // Retention, usage and deletion.
+#include <mutex>
+#include <set>
+#include <thread>
+
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -216,6 +220,47 @@ TEST_CASE("store: a deleted project is gone in steps, and may be made again") {
           ErrorCode::not_found);
     add_project(*store);
     CHECK(ids_of(must(store->runs({.project = "llama"}))).empty());
+  });
+}
+
+TEST_CASE("store: what comes for a project while it is deleted is kept, or told that there is none") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    std::set<std::string> told;
+    std::mutex mutex;
+    const auto until_refused = [&](const auto& write) {
+      for (int i = 0; i < 1'000; ++i)
+        if (const auto done = write(i); !done) {
+          const std::lock_guard lock(mutex);
+          told.insert(std::string(word(done.error().code)) + ": " + done.error().message);
+          return;
+        }
+    };
+    for (int round = 0; round < 20; ++round) {
+      add_project(*store);
+      std::vector<std::thread> threads;
+      for (const std::string group : {"", "of-one", "of-two"})
+        threads.emplace_back([&, group] {
+          until_refused([&](int i) {
+            RunHead head = plain_head(group + std::to_string(round) + "-" + std::to_string(i));
+            head.group = group.empty() ? "" : group + std::to_string(i);
+            head.ranks_expected = group.empty() ? 0 : 2;
+            return store->begin_run(head, upload_of("blob"));
+          });
+        });
+      threads.emplace_back([&] {
+        until_refused([&](int i) {
+          const std::string sha = std::to_string(round) + "-" + std::to_string(i);
+          const Commit commit{sha, {sha + "-parent"}, std::nullopt, "", ""};
+          return store->put_commits("llama", std::span(&commit, 1));
+        });
+      });
+      const AuditEntry audit{at(9), "llama", "admin", "project_deleted", ""};
+      while (!must(store->delete_project("llama", 100, audit)).is_whole) continue;
+      for (std::thread& thread : threads) thread.join();
+      CHECK_FALSE(told.empty());
+      for (const std::string& error : told) CHECK(error.substr(0, error.find(':')) == word(ErrorCode::not_found));
+    }
   });
 }
 
