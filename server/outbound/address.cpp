@@ -6,6 +6,7 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <iterator>
+#include <stdexcept>
 
 namespace traceweir::outbound {
 namespace {
@@ -72,6 +73,17 @@ bool may_be_called(const ip::address& address) {
   if (called.is_unspecified() || called.is_multicast() || is_link_local(called)) return false;
   if (called.is_v4() && called.to_v4().to_bytes()[0] == 0) return false;  // "this network": it reaches this host
   return !is("255.255.255.255") && std::none_of(std::begin(metadata_services), std::end(metadata_services), is);
+}
+
+std::vector<ip::tcp::endpoint> callable(const ip::tcp::resolver::results_type& found) {
+  std::vector<ip::tcp::endpoint> endpoints;
+  for (const auto& entry : found) {
+    if (!may_be_called(entry.endpoint().address()))
+      throw std::runtime_error("the name stands for " + entry.endpoint().address().to_string() +
+                               ", an address that is not called (link-local, metadata or multicast)");
+    endpoints.push_back(entry.endpoint());
+  }
+  return endpoints;
 }
 
 bool is_loopback(std::string_view host) {

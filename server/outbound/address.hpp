@@ -3,8 +3,10 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/core/error.hpp"
 
@@ -27,6 +29,10 @@ Result<Address> address_of(std::string_view url);
 /// multicast, not the unspecified one, none of the metadata services that live elsewhere; also not inside IPv6.
 /// Private networks and this host are the operator's choice.
 bool may_be_called(const boost::asio::ip::address& address);
+
+/// What a name stands for, where it may be called. One address that may not refuses all: a name that sometimes points
+/// to where it must not is nobody's to call. Errors: throws std::runtime_error with the address.
+std::vector<boost::asio::ip::tcp::endpoint> callable(const boost::asio::ip::tcp::resolver::results_type& found);
 
 /// Whether it is this host. Nobody listens in between.
 bool is_loopback(std::string_view host);

@@ -1,11 +1,8 @@
 #include "server/outbound/caller.hpp"
 
-#include <fmt/format.h>
 #include <openssl/ssl.h>
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -15,9 +12,6 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <iterator>
-#include <optional>
-#include <stdexcept>
 
 #include "analyzer/core/version.hpp"
 
@@ -82,23 +76,11 @@ asio::awaitable<CallAnswer> ask_encrypted(beast::tcp_stream plain, const Errand&
   co_return co_await ask(stream, errand);
 }
 
-/// One bad address refuses all: a name that sometimes points to where it must not is nobody's to call.
-std::vector<asio::ip::tcp::endpoint> checked(const asio::ip::tcp::resolver::results_type& found) {
-  std::vector<asio::ip::tcp::endpoint> endpoints;
-  for (const auto& entry : found) {
-    if (!may_be_called(entry.endpoint().address()))
-      throw std::runtime_error("the name stands for " + entry.endpoint().address().to_string() +
-                               ", an address that is not called (link-local, metadata or multicast)");
-    endpoints.push_back(entry.endpoint());
-  }
-  return endpoints;
-}
-
 asio::awaitable<CallAnswer> talk_to(const Errand& errand) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found = co_await resolver.async_resolve(errand.address.host, errand.address.port, asio::use_awaitable);
-  const std::vector<asio::ip::tcp::endpoint> endpoints = checked(found);
+  const std::vector<asio::ip::tcp::endpoint> endpoints = callable(found);
   beast::tcp_stream stream(executor);
   co_await stream.async_connect(endpoints, asio::use_awaitable);
   if (errand.address.scheme == Address::Scheme::http) co_return co_await ask(stream, errand);
@@ -109,36 +91,8 @@ asio::awaitable<CallAnswer> talk_to(const Errand& errand) {
 
 Result<CallAnswer> Caller::send(const Call& call, std::chrono::milliseconds limit) {
   const Request request = request_of(address_, call);
-  std::optional<Result<CallAnswer>> outcome;
-  const auto finish = [&outcome](const std::exception_ptr& error, CallAnswer answer) {
-    try {
-      if (error) std::rethrow_exception(error);
-      outcome = std::move(answer);
-    } catch (const std::exception& failure) {
-      outcome = fail(ErrorCode::unreachable, failure.what());
-    }
-  };
-  // What still waits when the time is up goes with the context.
-  asio::io_context io(1);
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_) return fail(ErrorCode::unreachable, "the service stops");
-    running_ = &io;
-  }
   const Errand errand{address_, request, call.answer_bytes_max};
-  asio::co_spawn(io, talk_to(errand), finish);
-  io.run_for(limit);
-  const std::lock_guard lock(mutex_);
-  running_ = nullptr;
-  if (outcome) return *std::move(outcome);
-  if (cancelled_) return fail(ErrorCode::unreachable, "the service stops");
-  return fail(ErrorCode::unreachable, fmt::format("no answer within {} ms", limit.count()));
-}
-
-void Caller::cancel() {
-  const std::lock_guard lock(mutex_);
-  cancelled_ = true;
-  if (running_ != nullptr) running_->stop();
+  return conversations_.hold(talk_to(errand), limit);
 }
 
 }  // namespace traceweir::outbound

@@ -4,10 +4,8 @@
 // Not for: what is sent, or trying again.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +13,7 @@
 
 #include "analyzer/core/error.hpp"
 #include "server/outbound/address.hpp"
+#include "server/outbound/conversations.hpp"
 
 namespace traceweir::outbound {
 
@@ -40,15 +39,13 @@ class Caller {
   Result<CallAnswer> send(const Call& call, std::chrono::milliseconds limit);
 
   /// Breaks off the call that runs, and every later one.
-  void cancel();
+  void cancel() { conversations_.cancel(); }
 
   [[nodiscard]] const Address& address() const { return address_; }
 
  private:
   Address address_;
-  std::mutex mutex_;
-  bool cancelled_ = false;
-  boost::asio::io_context* running_ = nullptr;
+  Conversations conversations_;
 };
 
 }  // namespace traceweir::outbound

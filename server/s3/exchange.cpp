@@ -1,11 +1,9 @@
 #include "server/s3/exchange.hpp"
 
-#include <fmt/format.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -15,9 +13,6 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <cctype>
-#include <optional>
-#include <stdexcept>
-#include <vector>
 
 #include "server/outbound/address.hpp"
 
@@ -71,24 +66,12 @@ asio::awaitable<Answer> ask(Stream& stream, const Outgoing& outgoing, std::size_
   co_return answer_of(parser.release());
 }
 
-/// What the name stands for. One address that nobody keeps blobs at refuses the name: its owner is not to be trusted.
-std::vector<asio::ip::tcp::endpoint> checked(const asio::ip::tcp::resolver::results_type& found) {
-  std::vector<asio::ip::tcp::endpoint> endpoints;
-  for (const auto& entry : found) {
-    if (!outbound::may_be_called(entry.endpoint().address()))
-      throw std::runtime_error("the name stands for " + entry.endpoint().address().to_string() +
-                               ", an address that is not called (link-local, metadata or multicast)");
-    endpoints.push_back(entry.endpoint());
-  }
-  return endpoints;
-}
-
 asio::awaitable<Answer> talk(const Endpoint& endpoint, asio::ssl::context& tls, const Outgoing& outgoing,
                              std::size_t bytes_max) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found = co_await resolver.async_resolve(endpoint.host, endpoint.port, asio::use_awaitable);
-  const auto addresses = checked(found);
+  const auto addresses = outbound::callable(found);
   beast::tcp_stream plain(executor);
   plain.expires_after(connect_time_max);
   co_await plain.async_connect(addresses, asio::use_awaitable);
@@ -111,35 +94,7 @@ Exchange::Exchange(Endpoint endpoint) : endpoint_(std::move(endpoint)), tls_(asi
 }
 
 Result<Answer> Exchange::send(const Outgoing& request, ExchangeLimits limits) {
-  std::optional<Result<Answer>> outcome;
-  const auto finish = [&outcome](const std::exception_ptr& error, Answer answer) {
-    try {
-      if (error) std::rethrow_exception(error);
-      outcome = std::move(answer);
-    } catch (const std::exception& failure) {
-      outcome = fail(ErrorCode::unreachable, failure.what());
-    }
-  };
-  // What still waits when the time is up goes with the context.
-  asio::io_context io(1);
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_) return fail(ErrorCode::unreachable, "the service stops");
-    running_.insert(&io);
-  }
-  asio::co_spawn(io, talk(endpoint_, tls_, request, limits.answer_bytes_max), finish);
-  io.run_for(limits.time_max);
-  const std::lock_guard lock(mutex_);
-  running_.erase(&io);
-  if (outcome) return *std::move(outcome);
-  if (cancelled_) return fail(ErrorCode::unreachable, "the service stops");
-  return fail(ErrorCode::unreachable, fmt::format("no answer within {} ms", limits.time_max.count()));
-}
-
-void Exchange::cancel() {
-  const std::lock_guard lock(mutex_);
-  cancelled_ = true;
-  for (boost::asio::io_context* io : running_) io->stop();
+  return conversations_.hold(talk(endpoint_, tls_, request, limits.answer_bytes_max), limits.time_max);
 }
 
 }  // namespace traceweir::s3

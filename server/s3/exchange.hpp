@@ -2,17 +2,15 @@
 // followed. Not for: what is asked, or asking again (client.hpp).
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <mutex>
-#include <set>
 #include <span>
 #include <string>
 
 #include "analyzer/core/error.hpp"
+#include "server/outbound/conversations.hpp"
 #include "server/s3/settings.hpp"
 
 namespace traceweir::s3 {
@@ -46,16 +44,14 @@ class Exchange {
   Result<Answer> send(const Outgoing& request, ExchangeLimits limits);
 
   /// Breaks off all that run, and every later one.
-  void cancel();
+  void cancel() { conversations_.cancel(); }
 
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   Endpoint endpoint_;
   boost::asio::ssl::context tls_;
-  std::mutex mutex_;
-  bool cancelled_ = false;
-  std::set<boost::asio::io_context*> running_;
+  outbound::Conversations conversations_;
 };
 
 }  // namespace traceweir::s3
