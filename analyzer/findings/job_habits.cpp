@@ -35,7 +35,7 @@ std::vector<Interval> ranges_in(const Case& seen, const Step& step, std::string_
   for (auto at = first; at != ranges.end() && at->thread == step.thread && step.host.contains(at->begin); ++at) {
     const Range& range = *at;
     if (range.span() == step.host || range.kind != timeline::RangeKind::user ||
-        !holds(seen.view.timeline->name(range.name), word))
+        !holds(seen.view.timeline->name(range.name.form), word))
       continue;
     if (found.empty() || range.begin >= found.back().end) found.push_back(range.span());
   }
@@ -99,7 +99,7 @@ std::optional<Seen> mixed_backends(const Case& seen) {
   const timeline::Timeline& timeline = *seen.view.timeline;
   std::int64_t gloo = 0, nccl = 0;
   for (const Range& range : timeline.ranges) {
-    const std::string_view name = timeline.name(range.name);
+    const std::string_view name = timeline.name(range.name.form);
     if (name.starts_with("gloo:")) ++gloo;
     if (name.starts_with("nccl:")) ++nccl;
   }

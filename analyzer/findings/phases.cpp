@@ -56,15 +56,11 @@ bool names_data_loading(std::string_view range_name) {
 
 Phases::Phases(const metrics::RankView& view)
     : timeline_(*view.timeline),
+      step_ranges_(timeline_, view.steps),
       names_(view.phase_names),
-      loading_by_range_name_(timeline_.names.size(), Loading::no),
-      names_a_step_(timeline_.names.size()) {
+      loading_by_form_(timeline_.names.size(), Loading::no) {
   std::vector<Interval> hosts;
-  for (const metrics::Step& step : view.steps) {
-    step_ranges_.emplace(step.thread, step.host.begin, step.host.end, step.name);
-    names_a_step_[static_cast<std::size_t>(step.name)] = true;
-    hosts.push_back(step.host);
-  }
+  for (const metrics::Step& step : view.steps) hosts.push_back(step.host);
   steps_ = timeline::IntervalSet::union_of(std::move(hosts));
   read_names();
 }
@@ -73,17 +69,16 @@ void Phases::read_names() {
   // What a name has besides digits, its phase has, too.
   std::vector<bool> may_load;
   for (const std::string& phase : names_.texts) may_load.push_back(holds_loading_word(phase));
-  for (std::size_t name = 0; name < names_.by_name.size(); ++name) {
-    const std::uint32_t phase = names_.by_name[name];
-    if (phase != no_phase && may_load[phase]) loading_by_range_name_[name] = loading_of(timeline_.names[name]);
+  for (std::size_t form = 0; form < names_.by_form.size(); ++form) {
+    const std::uint32_t phase = names_.by_form[form];
+    if (phase != no_phase && may_load[phase]) loading_by_form_[form] = loading_of(timeline_.names[form]);
   }
 }
 
 bool Phases::is_phase(const timeline::Range& range) const {
   if (range.kind != timeline::RangeKind::user) return false;
   if (step_ranges_.empty()) return true;
-  const bool may_be_step = names_a_step_[static_cast<std::size_t>(range.name)];
-  if (may_be_step && step_ranges_.count({range.thread, range.begin, range.end, range.name}) != 0) return false;
+  if (step_ranges_.has(range)) return false;
   // The first stretch of steps that ends after the range begins: it has begun by then, or begins after the range's end.
   const auto parts = steps_.parts();
   const auto part =
@@ -92,11 +87,11 @@ bool Phases::is_phase(const timeline::Range& range) const {
 }
 
 std::uint32_t Phases::phase_of(const timeline::Range& range) const {
-  return is_phase(range) ? names_.by_name[static_cast<std::size_t>(range.name)] : no_phase;
+  return is_phase(range) ? names_.by_form[static_cast<std::size_t>(range.name.form)] : no_phase;
 }
 
 bool Phases::is_data_loading(const timeline::Range& range) const {
-  const Loading loading = loading_by_range_name_[static_cast<std::size_t>(range.name)];
+  const Loading loading = loading_by_form_[static_cast<std::size_t>(range.name.form)];
   return loading == Loading::always || (loading == Loading::in_a_phase && is_phase(range));
 }
 

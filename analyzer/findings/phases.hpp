@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "analyzer/metrics/rank_view.hpp"
+#include "analyzer/metrics/step_ranges.hpp"
 #include "analyzer/timeline/interval_set.hpp"
 
 namespace traceweir::findings {
@@ -45,11 +44,10 @@ class Phases {
   [[nodiscard]] bool is_phase(const timeline::Range& range) const;
 
   const timeline::Timeline& timeline_;
-  std::set<std::tuple<timeline::ThreadIndex, Nanos, Nanos, timeline::NameId>> step_ranges_;
+  metrics::StepRanges step_ranges_;
   timeline::IntervalSet steps_;
   const metrics::PhaseNames& names_;
-  std::vector<Loading> loading_by_range_name_;  // by NameId
-  std::vector<bool> names_a_step_;              // by NameId
+  std::vector<Loading> loading_by_form_;  ///< by NameId
 };
 
 }  // namespace traceweir::findings

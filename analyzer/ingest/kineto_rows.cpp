@@ -137,7 +137,7 @@ void KinetoRows::range(const Event& event, timeline::RangeKind kind) {
   const bool library = name.starts_with(nccl_range) || name.starts_with(gloo_range);
   builder_.add(timeline::RangeRow{.span = *span,
                                   .thread = thread_of(event),
-                                  .name = builder_.name(name),
+                                  .name = builder_.range_name(name),
                                   .kind = library ? timeline::RangeKind::step_only : kind});
 }
 

@@ -41,7 +41,7 @@ class RangeReader {
   using DomainKey = std::pair<const Process*, std::int64_t>;
 
   void take(const TableRows& rows);
-  void take_range(Process& process, const TableRows& rows, std::string_view text, std::optional<StringIndex> string);
+  void take_range(Process& process, const TableRows& rows, std::string_view text);
   void place(const DomainRange& waiting);
 
   SqliteFile& file_;
@@ -81,28 +81,25 @@ void RangeReader::take(const TableRows& rows) {
 
   // Plain strings are inline; registered ones, as NCCL's, by id.
   const bool is_inline = rows[text].type == Cell::Type::text;
-  const auto string = is_inline ? std::nullopt : strings_.find(rows[text_id]);
   const std::string_view name = is_inline ? rows[text].text : strings_.text_of(rows[text_id]);
   if (event == domain_create)
     domains_.try_emplace({process, *domain_id}, name);
   else
-    take_range(*process, rows, name, string);
+    take_range(*process, rows, name);
 }
 
-void RangeReader::take_range(Process& process, const TableRows& rows, std::string_view name,
-                             std::optional<StringIndex> string) {
+void RangeReader::take_range(Process& process, const TableRows& rows, std::string_view name) {
   if (rows[start].type == Cell::Type::integer && rows[end].type == Cell::Type::null)
     return process.builder.note(FindingCode::open_range, name);
   const auto span = span_of(rows[start], rows[end]);
   if (!span) return processes_.drop(nvtx_table);
-  DomainRange range{.process = &process,
-                    .domain = rows[domain].integer,
-                    .range = {.span = *span,
-                              .thread = rows[global_tid].integer,
-                              .name = string ? process.name(*string, strings_) : process.builder.name(name)},
-                    .nccl = nccl_range_of(name, rows[global_tid].integer, *span),
-                    .payload = {},
-                    .named_as_nccl = is_nccl_call(name)};
+  DomainRange range{
+      .process = &process,
+      .domain = rows[domain].integer,
+      .range = {.span = *span, .thread = rows[global_tid].integer, .name = process.builder.range_name(name)},
+      .nccl = nccl_range_of(name, rows[global_tid].integer, *span),
+      .payload = {},
+      .named_as_nccl = is_nccl_call(name)};
   if (rows[binary].type == Cell::Type::blob) range.payload = schemas_.decode(rows[binary].text);
   if (range.domain != 0)
     waiting_.push_back(range);

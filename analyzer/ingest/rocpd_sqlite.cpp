@@ -213,7 +213,7 @@ void RocpdReader::add_region(Process& process, const Place& place, const rocpd::
     const std::string_view text = text_of_range(name, facts_.message(event));
     if (!text.empty())
       process.builder.add(
-          timeline::RangeRow{.span = place.span, .thread = place.thread, .name = process.builder.name(text)});
+          timeline::RangeRow{.span = place.span, .thread = place.thread, .name = process.builder.range_name(text)});
     return;
   }
   if (const auto call = nsys::nccl_range_of(name, place.thread, place.span)) process.nccl_ranges.push_back(*call);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyzer/metrics/rows.hpp"
+#include "analyzer/metrics/step_ranges.hpp"
 
 namespace traceweir::metrics {
 namespace {
@@ -92,9 +93,7 @@ class Phases {
   }
 
   void find(const RankView& view) {
-    const auto is_step = step_keys(view);
-    std::vector<bool> names_a_step(timeline_.names.size());
-    for (const Step& step : view.steps) names_a_step[static_cast<std::size_t>(step.name)] = true;
+    const StepRanges steps(timeline_, view.steps);
     phases_.reserve(timeline_.ranges.size());
     std::vector<std::uint32_t> open;
     std::optional<ThreadIndex> thread;
@@ -103,29 +102,18 @@ class Phases {
       thread = range.thread;
       const Interval* step = range.kind == timeline::RangeKind::user ? step_at(range.begin) : nullptr;
       if (step == nullptr) continue;
-      const bool may_be_step = names_a_step[static_cast<std::size_t>(range.name)];
-      if (may_be_step && std::binary_search(is_step.begin(), is_step.end(), key(range))) continue;
+      if (steps.has(range)) continue;
       const std::uint32_t outer = innermost(open, range.begin);
       const int depth = outer == timeline::none ? 1 : phases_[outer].depth + 1;
       if (depth > phase_depth_max) continue;
       open.push_back(static_cast<std::uint32_t>(phases_.size()));
       phases_.push_back(
-          {{range.begin, std::min(range.end, step->end)}, range.thread, row_of(range.name), outer, depth});
+          {{range.begin, std::min(range.end, step->end)}, range.thread, row_of(range.name.form), outer, depth});
     }
   }
 
-  using Key = std::tuple<ThreadIndex, Nanos, Nanos, timeline::NameId>;
-  static Key key(const Range& range) { return {range.thread, range.begin, range.end, range.name}; }
-
-  static std::vector<Key> step_keys(const RankView& view) {
-    std::vector<Key> keys;
-    for (const Step& step : view.steps) keys.emplace_back(step.thread, step.host.begin, step.host.end, step.name);
-    std::sort(keys.begin(), keys.end());
-    return keys;
-  }
-
-  std::uint32_t row_of(timeline::NameId name) {
-    const std::uint32_t phase = names_.by_name[static_cast<std::size_t>(name)];
+  std::uint32_t row_of(timeline::NameId form) {
+    const std::uint32_t phase = names_.by_form[static_cast<std::size_t>(form)];
     std::uint32_t& row = rows_of_phases_[phase];
     if (row != timeline::none) return row;
     row = static_cast<std::uint32_t>(rows_.size());
@@ -188,20 +176,20 @@ std::string phase_name(std::string_view range_name) {
 
 PhaseNames phase_names_of(const Timeline& timeline) {
   PhaseNames out;
-  out.by_name.resize(timeline.names.size(), timeline::none);
-  for (const Range& range : timeline.ranges) out.by_name[static_cast<std::size_t>(range.name)] = 0;
+  out.by_form.resize(timeline.names.size(), timeline::none);
+  for (const Range& range : timeline.ranges) out.by_form[static_cast<std::size_t>(range.name.form)] = 0;
   std::unordered_map<std::string, std::uint32_t> known;
   std::string text;
-  // In the order in which names lie in memory: ranges name them in any.
-  for (std::size_t name = 0; name < out.by_name.size(); ++name) {
-    if (out.by_name[name] == timeline::none) continue;
-    set_phase_name(timeline.names[name], text);
+  // A form has a `0` where its names have a number: it is called as they are.
+  for (std::size_t form = 0; form < out.by_form.size(); ++form) {
+    if (out.by_form[form] == timeline::none) continue;
+    set_phase_name(timeline.names[form], text);
     auto phase = known.find(text);
     if (phase == known.end()) {
       phase = known.emplace(text, static_cast<std::uint32_t>(out.texts.size())).first;
       out.texts.push_back(text);
     }
-    out.by_name[name] = phase->second;
+    out.by_form[form] = phase->second;
   }
   return out;
 }

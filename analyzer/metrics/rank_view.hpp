@@ -20,7 +20,7 @@ namespace traceweir::metrics {
 struct Step {
   Interval host;
   timeline::ThreadIndex thread{};
-  timeline::NameId name{};
+  timeline::RangeName name{};
   std::optional<Nanos> first_work;  ///< begin of the first GPU work launched in it
   bool kept = false;                ///< not skipped
 };
@@ -65,9 +65,9 @@ struct CopyTally {
   bool knows_memory = false;  ///< whether there is one of those
 };
 
-/// What ranges are called as phases (phase_name, rows.hpp), asked once for all: a trace may have a million names.
+/// What ranges are called as phases (phase_name, rows.hpp), asked once for all that share a form.
 struct PhaseNames {
-  std::vector<std::uint32_t> by_name;  ///< by NameId: index in `texts`; timeline::none: no range has that name
+  std::vector<std::uint32_t> by_form;  ///< by NameId: index in `texts`; timeline::none: no range has that form
   std::vector<std::string> texts;      ///< distinct
 };
 

@@ -19,6 +19,8 @@ class StepPattern {
   StepPattern(timeline::StepNaming naming, std::optional<std::string> glob);
 
   [[nodiscard]] bool matches(std::string_view name) const;
+  /// Whether of two names that differ in the digits of their numbers one may match and the other not.
+  [[nodiscard]] bool tells_numbers_apart() const { return glob_.has_value(); }
 
  private:
   timeline::StepNaming naming_;

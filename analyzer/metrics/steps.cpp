@@ -13,14 +13,27 @@ namespace {
 
 using timeline::Timeline;
 
-/// Whether each name of the timeline is a step's: asked once per name, in the order in which names lie in memory.
-std::vector<std::uint8_t> matching_names(const Timeline& timeline, const StepPattern& pattern) {
-  std::vector<std::uint8_t> matching(timeline.names.size(), 0);
-  for (const timeline::Range& range : timeline.ranges) matching[static_cast<std::size_t>(range.name)] = 1;
-  for (std::size_t name = 0; name < matching.size(); ++name)
-    if (matching[name] != 0 && !pattern.matches(timeline.names[name])) matching[name] = 0;
-  return matching;
-}
+/// Which ranges a pattern matches. Forms are asked once; numbers only where they can make a difference.
+class Matching {
+ public:
+  Matching(const Timeline& timeline, const StepPattern& pattern)
+      : timeline_(timeline), pattern_(pattern), forms_(timeline.names.size(), 0) {
+    for (const timeline::Range& range : timeline.ranges) forms_[static_cast<std::size_t>(range.name.form)] = 1;
+    for (std::size_t form = 0; form < forms_.size(); ++form)
+      if (forms_[form] != 0 && !pattern.matches(timeline.names[form])) forms_[form] = 0;
+  }
+
+  [[nodiscard]] bool has(const timeline::RangeName& name) const {
+    if (pattern_.tells_numbers_apart() && name.numbers != timeline::RangeName::no_numbers)
+      return pattern_.matches(timeline_.name(name));
+    return forms_[static_cast<std::size_t>(name.form)] != 0;
+  }
+
+ private:
+  const Timeline& timeline_;
+  const StepPattern& pattern_;
+  std::vector<std::uint8_t> forms_;  ///< by NameId
+};
 
 /// Per call the step that contains its begin. Both are sorted by begin, so one walk with the open steps suffices.
 std::vector<std::uint32_t> steps_of_calls(const Timeline& timeline, const std::vector<Step>& steps) {
@@ -119,12 +132,12 @@ StepValues values_of(const RankView& view, const Period& period, const std::vect
 }  // namespace
 
 std::vector<Step> find_steps(const Timeline& timeline, const StepPattern& pattern) {
-  const std::vector<std::uint8_t> matching = matching_names(timeline, pattern);
+  const Matching matching(timeline, pattern);
   std::vector<Step> steps;
   std::optional<timeline::ThreadIndex> thread;
   Nanos covered{};
   for (const timeline::Range& range : timeline.ranges) {
-    if (matching[static_cast<std::size_t>(range.name)] == 0) continue;
+    if (!matching.has(range.name)) continue;
     const bool nested = thread == range.thread && range.end <= covered;
     if (nested) continue;
     covered = thread == range.thread ? std::max(covered, range.end) : range.end;

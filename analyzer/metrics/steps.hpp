@@ -12,7 +12,7 @@
 namespace traceweir::metrics {
 
 /// The marked steps by host begin; of matching ranges nested on one thread only the outer. None is `kept` yet.
-/// Cost: O(ranges + names × pattern).
+/// Cost: O(ranges + names × pattern); with a glob O(ranges × pattern).
 std::vector<Step> find_steps(const timeline::Timeline& timeline, const StepPattern& pattern);
 
 /// Per work the step in whose host range its launching call starts, on any thread (of overlapping steps the one that

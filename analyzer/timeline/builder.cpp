@@ -35,6 +35,7 @@ TimelineBuilder::TimelineBuilder(TimelineBuilder&&) noexcept = default;
 TimelineBuilder& TimelineBuilder::operator=(TimelineBuilder&&) noexcept = default;
 
 NameId TimelineBuilder::name(std::string_view text) { return rows_->name(text); }
+RangeName TimelineBuilder::range_name(std::string_view text) { return rows_->range_names.name(text, rows_->names); }
 
 DeviceIndex TimelineBuilder::device(std::int64_t ordinal, std::string_view uuid) {
   if (ordinal < -ordinal_max || ordinal > ordinal_max) return no_device;
@@ -120,7 +121,7 @@ void TimelineBuilder::add(const CallRow& row) {
 
 void TimelineBuilder::add(const RangeRow& row) {
   if (!rows_->accepts(row.span)) return;
-  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
+  TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name.form) < rows_->names.size());
   make_room(rows_->ranges);
   rows_->ranges.push_back({.begin = row.span.begin,
                            .end = row.span.end,
@@ -177,6 +178,7 @@ Timeline TimelineBuilder::finish() && {
 
   Timeline out = std::move(rows.out);
   out.names = std::move(rows.names).take();
+  out.numbers = std::move(rows.range_names).take_numbers();
   out.work = std::move(rows.work);
   out.ranges = std::move(rows.ranges);
   out.thread_count = static_cast<std::uint32_t>(rows.threads.size());
@@ -215,9 +217,9 @@ NameId TimelineBuilder::Rows::name(std::string_view text) {
   // What is stored is clean, so that text that is found as it stands needs no cleaning.
   if (const auto known = names.find(text)) return *known;
   if (const auto known = unclean_names.find(text); known != unclean_names.end()) return known->second;
-  std::string cleaned = may_hold_home(text) ? clean_text(without_homes(text)) : clean_text(text);
+  const std::string cleaned = clean_name(text);
   const bool is_clean = cleaned == text;
-  const NameId id = names.add(std::move(cleaned));
+  const NameId id = names.add(cleaned);
   if (!is_clean) unclean_names.emplace(text, id);
   return id;
 }

@@ -42,7 +42,7 @@ struct CallRow {
 struct RangeRow {
   Interval span;
   std::int64_t thread = 0;
-  NameId name{};
+  RangeName name{};
   RangeKind kind = RangeKind::user;
 };
 
@@ -69,6 +69,8 @@ class TimelineBuilder {
 
   /// The id of `text`, which is stored cleaned (core/text.hpp). Cost: a hash look-up on the raw bytes.
   NameId name(std::string_view text);
+  /// The same for a range. Cost: O(n); a hash look-up of what its numbers leave.
+  RangeName range_name(std::string_view text);
 
   /// The device with this ordinal; two ordinals with one non-empty uuid are one device (the first ordinal seen).
   DeviceIndex device(std::int64_t ordinal, std::string_view uuid = {});

@@ -30,7 +30,8 @@ bool work_order(const Work& a, const Work& b) {
 }
 
 bool range_order(const Range& a, const Range& b) {
-  return std::tie(a.thread, a.begin, b.end, a.name) < std::tie(b.thread, b.begin, a.end, b.name);
+  return std::tie(a.thread, a.begin, b.end, a.name.form, a.name.numbers) <
+         std::tie(b.thread, b.begin, a.end, b.name.form, b.name.numbers);
 }
 
 /// Calls by correlation. Work of one stream comes in the order of its launches, so that a look-up nearly always finds

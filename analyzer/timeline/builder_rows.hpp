@@ -14,16 +14,9 @@
 
 #include "analyzer/timeline/builder.hpp"
 #include "analyzer/timeline/name_table.hpp"
+#include "analyzer/timeline/range_names.hpp"
 
 namespace traceweir::timeline {
-
-/// Lets the tables of names be searched by a view, without making a string of it.
-struct NameHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-};
-template <typename Value>
-using NameMap = std::unordered_map<std::string, Value, NameHash, std::equal_to<>>;
 
 struct MessageOrder {
   static auto key(const Message& m) { return std::tie(m.bytes, m.group_size, m.dtype, m.group, m.sequence); }
@@ -58,6 +51,7 @@ struct TimelineBuilder::Rows {
   Timeline out;  ///< messages and oddities grow here; the rest is filled by finish()
   NameTable names;
   NameMap<NameId> unclean_names;  ///< spellings of the trace that are no clean text
+  RangeNames range_names;
   NameMap<CallKind> call_kinds;
   const NameMap<CallKind>::value_type* last_call_kind = nullptr;
   std::map<Message, std::uint32_t, MessageOrder> messages;

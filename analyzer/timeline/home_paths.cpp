@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/core/text.hpp"
+
 namespace traceweir::timeline {
 namespace {
 
@@ -47,7 +49,11 @@ void drop_drive(std::string& out) {
 }  // namespace
 
 bool may_hold_home(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.find('\\') != std::string_view::npos;
+  if (text.find('\\') != std::string_view::npos) return true;
+  constexpr std::string_view after_slash = "hUr";
+  for (std::size_t at = text.find('/'); at != std::string_view::npos; at = text.find('/', at + 1))
+    if (at + 1 < text.size() && after_slash.find(text[at + 1]) != std::string_view::npos) return true;
+  return false;
 }
 
 std::string without_homes(std::string_view text) {
@@ -65,6 +71,10 @@ std::string without_homes(std::string_view text) {
     at += size;
   }
   return out;
+}
+
+std::string clean_name(std::string_view text) {
+  return may_hold_home(text) ? clean_text(without_homes(text)) : clean_text(text);
 }
 
 }  // namespace traceweir::timeline

@@ -14,4 +14,7 @@ bool may_hold_home(std::string_view text);
 /// Cost: O(n).
 std::string without_homes(std::string_view text);
 
+/// What is stored of a name: clean text (core/text.hpp) without homes. Cost: O(n).
+std::string clean_name(std::string_view text);
+
 }  // namespace traceweir::timeline

@@ -23,7 +23,7 @@ std::optional<NameId> NameTable::find(std::string_view text) const {
   return id == none ? std::nullopt : std::optional(static_cast<NameId>(id));
 }
 
-NameId NameTable::add(std::string text) {
+NameId NameTable::add(std::string_view text) {
   // At most half full, so that a search soon meets a free slot.
   if (texts_.size() * 2 >= slots_.size()) grow();
   const std::uint32_t hash = hash_of(text);
@@ -31,7 +31,7 @@ NameId NameTable::add(std::string text) {
   if (slot.id == none) {
     TRACEWEIR_ASSERT(texts_.size() < none);
     slot = {static_cast<std::uint32_t>(texts_.size()), hash};
-    texts_.push_back(std::move(text));
+    texts_.emplace_back(text);
   }
   return static_cast<NameId>(slot.id);
 }

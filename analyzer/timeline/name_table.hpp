@@ -7,11 +7,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/timeline/timeline.hpp"
 
 namespace traceweir::timeline {
+
+/// Lets a table be searched by a view, without making a string of it.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+template <typename Value>
+using NameMap = std::unordered_map<std::string, Value, NameHash, std::equal_to<>>;
 
 /// Texts by NameId, and NameIds by text.
 /// Cost: a look-up hashes the text once; a text is stored once, beside 16 to 32 bytes.
@@ -20,7 +29,7 @@ class NameTable {
   /// The id of a text that was added.
   [[nodiscard]] std::optional<NameId> find(std::string_view text) const;
   /// The id of `text`, added where it is new.
-  NameId add(std::string text);
+  NameId add(std::string_view text);
 
   [[nodiscard]] const std::string& text(NameId id) const { return texts_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }

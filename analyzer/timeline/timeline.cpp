@@ -32,6 +32,23 @@ constexpr Word<GraphMode> graph_mode_words[] = {
 
 }  // namespace
 
+std::string Timeline::name(RangeName range) const {
+  const std::string& form = name(range.form);
+  if (range.numbers == RangeName::no_numbers) return form;
+  std::string out;
+  std::size_t at = range.numbers;
+  for (const char c : form) {
+    if (c != '0') {
+      out += c;
+      continue;
+    }
+    const std::size_t end = numbers.find(',', at);
+    out.append(numbers, at, end - at);
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string_view word(Collective kind) { return word_of(collective_words, kind); }
 std::optional<Collective> collective_of(std::string_view text) { return value_of(collective_words, text); }
 std::string_view word(Direction direction) { return word_of(direction_words, direction); }

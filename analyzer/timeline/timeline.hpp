@@ -112,6 +112,16 @@ struct Counter {
   std::vector<CounterSample> samples;
 };
 
+/// What a range is called. A trace may name a million ranges once each, and nearly all of those names differ in numbers
+/// alone: `aten::mul, op_id = 314`. What all of a kind share is stored once (`form`: each run of digits is a `0`), and
+/// the digits in Timeline::numbers. Timeline::name() puts both together.
+struct RangeName {
+  static constexpr std::uint32_t no_numbers = 0xFFFFFFFFU;  ///< the form is the name, whatever digits are in it
+  NameId form{};
+  std::uint32_t numbers = no_numbers;  ///< where its digits begin
+  friend bool operator==(const RangeName&, const RangeName&) = default;
+};
+
 /// How a reader saw a range. `step_only`: a range that can be a step or data loading, but is no phase of the user's
 /// (operators of 2021 Kineto files).
 enum class RangeKind : std::uint8_t { user, step_only };
@@ -120,7 +130,7 @@ enum class RangeKind : std::uint8_t { user, step_only };
 struct Range {
   Nanos begin;
   Nanos end;
-  NameId name;
+  RangeName name;
   ThreadIndex thread;
   RangeKind kind;
 
@@ -190,6 +200,7 @@ struct Timeline {
   bool has_host_calls = false;  ///< whether the trace carries API calls at all
   std::vector<Device> devices;
   std::vector<std::string> names;
+  std::string numbers;  ///< of names of ranges: runs of digits, each with a comma behind it
   std::vector<Work> work;
   std::vector<Message> messages;
   std::vector<Call> calls;
@@ -201,6 +212,7 @@ struct Timeline {
   std::map<FindingCode, Oddity> oddities;
 
   [[nodiscard]] const std::string& name(NameId id) const { return names[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] std::string name(RangeName range) const;
   [[nodiscard]] const Device& device(DeviceIndex index) const { return devices[static_cast<std::size_t>(index)]; }
 };
 

@@ -37,7 +37,7 @@ void check_timeline(const Timeline& rank) {
     TRACEWEIR_ASSERT(static_cast<std::uint32_t>(call.thread) < rank.thread_count);
   }
   for (const timeline::Range& range : rank.ranges) {
-    TRACEWEIR_ASSERT(range.begin <= range.end && static_cast<std::size_t>(range.name) < rank.names.size());
+    TRACEWEIR_ASSERT(range.begin <= range.end && static_cast<std::size_t>(range.name.form) < rank.names.size());
     TRACEWEIR_ASSERT(static_cast<std::uint32_t>(range.thread) < rank.thread_count);
   }
   TRACEWEIR_ASSERT(by_begin(rank.work) && by_begin(rank.calls));

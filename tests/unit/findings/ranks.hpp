@@ -45,7 +45,7 @@ class Rank {
   }
 
   Rank& range(std::string_view name, Interval span, std::int64_t thread = 1) {
-    builder.add(timeline::RangeRow{span, thread, builder.name(name), timeline::RangeKind::user});
+    builder.add(timeline::RangeRow{span, thread, builder.range_name(name), timeline::RangeKind::user});
     return *this;
   }
 

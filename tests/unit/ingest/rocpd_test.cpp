@@ -62,7 +62,7 @@ TEST_CASE("rocpd: a kernel, its call and a range") {
   CHECK(rank.work[0].call == 0);
   CHECK(rank.devices[0].gpu == "MI300X");
   REQUIRE(rank.ranges.size() == 1);
-  CHECK(rank.names[static_cast<std::size_t>(rank.ranges[0].name)] == "forward");
+  CHECK(rank.name(rank.ranges[0].name) == "forward");
   CHECK(rank.has_host_calls);
 }
 

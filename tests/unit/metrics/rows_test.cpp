@@ -115,3 +115,40 @@ TEST_CASE("phases: hostile nesting stays linear") {
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].count + rows[1].count == phase_depth_max);
 }
+
+// Why: names that differ in a number alone share what is stored of them; a glob of the caller's may still tell them
+// apart.
+TEST_CASE("steps: a glob that names numbers") {
+  Scene scene;
+  for (std::int64_t i = 0; i < 24; ++i) {
+    scene.range(us(i * 100, i * 100 + 100), "iter " + std::to_string(i));
+    scene.launched_by(us(i * 100 + 1, i * 100 + 2)).kernel(us(i * 100 + 10, i * 100 + 20));
+  }
+  const timeline::Timeline timeline = scene.finish();
+  const auto steps_of = [&](const char* glob) {
+    MeasureOptions options;
+    options.steps = glob;
+    return view_of(timeline, options);
+  };
+  const auto view = steps_of("iter 1?");
+  REQUIRE(view.has_value());
+  REQUIRE(view->steps.size() == 10);
+  CHECK(timeline.name(view->steps.front().name) == "iter 10");
+  CHECK(timeline.name(view->steps.back().name) == "iter 19");
+  CHECK(steps_of("iter 7")->steps.size() == 1);
+  CHECK(steps_of("iter*")->steps.size() == 24);
+}
+
+// Why: a step is no phase, not even the second time that it was written; its neighbour of another number is one.
+TEST_CASE("phases: what has a step's times and another name is a phase") {
+  Scene scene = training(3, 100, 20);
+  scene.range(us(0, 100), "ProfilerStep#0").range(us(0, 100), "ProfilerStep#77").range(us(0, 100), "x");
+  const timeline::Timeline timeline = scene.finish();
+  const auto view = view_of(timeline);
+  REQUIRE(view->steps.size() == 3);
+  CHECK(timeline.name(view->steps.front().name) == "ProfilerStep#0");
+  const auto rows = phase_rows(*view);
+  REQUIRE(rows.size() == 2);
+  CHECK(phase(rows, "x").count == 1);
+  CHECK(phase(rows, "ProfilerStep#N").count == 1);
+}

@@ -67,7 +67,7 @@ class Scene {
   }
 
   Scene& range(Interval span, std::string_view name, timeline::RangeKind kind = timeline::RangeKind::user) {
-    builder_.add(timeline::RangeRow{span, thread_, builder_.name(name), kind});
+    builder_.add(timeline::RangeRow{span, thread_, builder_.range_name(name), kind});
     return *this;
   }
 

@@ -92,8 +92,8 @@ inline timeline::Timeline small_timeline(int steps = 5) {
   builder.set_gpu(builder.device(0), "NVIDIA H100");
   for (int i = 0; i < steps; ++i) {
     const std::int64_t t = i * 1000;
-    builder.add(timeline::RangeRow{ns(t, t + 1000), 1, builder.name("ProfilerStep#" + std::to_string(i))});
-    builder.add(timeline::RangeRow{ns(t, t + 200), 1, builder.name("data_loading")});
+    builder.add(timeline::RangeRow{ns(t, t + 1000), 1, builder.range_name("ProfilerStep#" + std::to_string(i))});
+    builder.add(timeline::RangeRow{ns(t, t + 200), 1, builder.range_name("data_loading")});
     builder.add(timeline::CallRow{ns(t + 210, t + 220), 1, i + 1, "cudaLaunchKernel"});
     timeline::WorkRow row{.span = ns(t + 300, t + 900), .name = builder.name("gemm")};
     row.correlation = i + 1;

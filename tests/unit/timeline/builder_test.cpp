@@ -58,7 +58,7 @@ TEST_CASE("TimelineBuilder: times from the ends of the clock are dropped and cou
   builder.add(kernel(builder, span(most, least)));
   builder.add(kernel(builder, span(1, 2)));
   builder.add(tml::CallRow{.span = span(least, 3), .thread = 1, .correlation = 9, .name = "cudaDeviceSynchronize"});
-  builder.add(tml::RangeRow{.span = span(4, most), .thread = 1, .name = builder.name("step")});
+  builder.add(tml::RangeRow{.span = span(4, most), .thread = 1, .name = builder.range_name("step")});
   const tml::Timeline timeline = std::move(builder).finish();
   CHECK(timeline.work.size() == 1);
   CHECK(timeline.calls.empty());
@@ -167,7 +167,7 @@ TEST_CASE("TimelineBuilder: names and messages are stored once, names cleaned") 
 
 TEST_CASE("TimelineBuilder: ranges are sorted by thread, begin and the longest first") {
   tml::TimelineBuilder builder;
-  const auto name = builder.name("step 1");
+  const auto name = builder.range_name("step 1");
   builder.add(tml::RangeRow{.span = span(5, 6), .thread = 99, .name = name});
   builder.add(tml::RangeRow{.span = span(1, 2), .thread = 7, .name = name, .kind = tml::RangeKind::step_only});
   builder.add(tml::RangeRow{.span = span(1, 4), .thread = 7, .name = name});

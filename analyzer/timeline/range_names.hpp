@@ -1,0 +1,42 @@
+// For: the names of one Timeline's ranges, as a form and its numbers (RangeName). A million ranges of operators have a
+// million names and a few hundred forms: the forms stay in the caches, and their numbers are written one after the
+// other. Not for: other names; kernels that differ in a number are different kernels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "analyzer/core/text.hpp"
+#include "analyzer/timeline/name_table.hpp"
+#include "analyzer/timeline/timeline.hpp"
+
+namespace traceweir::timeline {
+
+class RangeNames {
+ public:
+  /// The name `text`, stored cleaned; its form goes to `forms`. Cost: O(n).
+  RangeName name(std::string_view text, NameTable& forms);
+
+  /// The numbers of all names. The object is empty afterwards.
+  std::string take_numbers() &&;
+
+ private:
+  /// A text while it is split. Shape: the numbers are a copy of all digits, so that neither is longer than twice the
+  /// text.
+  struct Split {
+    std::array<char, name_bytes_max> form;
+    std::array<char, 2 * name_bytes_max> numbers;
+    std::size_t form_size = 0;
+    std::size_t numbers_size = 0;
+  };
+  bool split(std::string_view text);
+  RangeName store(NameTable& forms);
+
+  Split split_;
+  std::string numbers_;
+  NameMap<RangeName> unclean_;  ///< by spellings of the trace that are no clean text, or may not be
+};
+
+}  // namespace traceweir::timeline
