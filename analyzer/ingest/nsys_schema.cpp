@@ -178,6 +178,7 @@ Result<bool> TableRows::next() {
   if (!more) return false;  // the texts of the last row are gone
   if (rows_) cells_.assign(rows_->cells().begin(), rows_->cells().end());
   row_ = scan_ ? scan_->cells() : std::span(cells_);
+  if (scan_ && scan_->only_integers()) return true;
   for (std::size_t i = 0; i < is_text_.size(); ++i) {
     const bool may_be_number =
         row_[i].type == Cell::Type::real || (row_[i].type == Cell::Type::text && is_text_[i] == 0);

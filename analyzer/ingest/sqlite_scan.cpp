@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace traceweir::ingest {
@@ -37,31 +40,71 @@ inline bool take_varint(PageBytes bytes, std::size_t& at, std::uint64_t& value) 
 }
 
 /// Source: "Database File Format", section 2.1: bytes of the types 0 to 9; 10 and 11 are in no file.
-constexpr unsigned char bytes_of_type[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
+constexpr unsigned char bytes_of_numbers[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
 constexpr std::uint64_t real_type = 7;
 constexpr std::uint64_t zero_type = 8;
-constexpr std::uint64_t types_of_numbers = 10;
 constexpr std::uint64_t first_blob_type = 12;
 
-std::int64_t signed_number(const unsigned char* bytes, std::size_t count) {
-  std::uint64_t value = (bytes[0] & 0x80U) != 0 ? ~std::uint64_t{0} : 0;
-  for (std::size_t i = 0; i < count; ++i) value = value << 8U | bytes[i];
+/// Bytes of the types that are written as one byte, which nearly all are; `no_type`: in no file.
+constexpr unsigned char no_type = 0xFF;
+constexpr std::array<unsigned char, 128> bytes_of_type = [] {
+  std::array<unsigned char, 128> out{};
+  for (std::size_t type = 0; type < out.size(); ++type) {
+    out[type] = no_type;
+    if (type < std::size(bytes_of_numbers)) out[type] = bytes_of_numbers[type];
+    if (type >= first_blob_type) out[type] = static_cast<unsigned char>((type - first_blob_type) / 2);
+  }
+  return out;
+}();
+
+/// What the header of a row says of one field.
+struct Field {
+  std::uint64_t type;
+  std::uint64_t bytes;
+};
+
+/// The field at `at` of a header, which moves behind it. false: there is none of such a type.
+inline bool take_field(PageBytes header, std::size_t& at, Field& out) {
+  if (header[at] < bytes_of_type.size()) {
+    out.type = header[at++];
+    out.bytes = bytes_of_type[out.type];
+    return out.bytes != no_type;
+  }
+  if (!take_varint(header, at, out.type)) return false;
+  const bool is_small = out.type < bytes_of_type.size();  // written longer than it needs to be
+  out.bytes = is_small ? bytes_of_type[out.type] : (out.type - first_blob_type) / 2;
+  return !is_small || out.bytes != no_type;
+}
+
+/// The bytes of a payload from `at` on as a number with a sign. Shape: there are 1 to 8.
+inline std::int64_t signed_number(PageBytes payload, std::size_t at, std::size_t count) {
+  std::uint64_t value = 0;
+  if (at + count >= sizeof(value)) {
+    // All at once, with what stands before it, which is then shifted out: whatever its size, without a branch.
+    std::memcpy(&value, payload.data() + at + count - sizeof(value), sizeof(value));
+    if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+    const unsigned other_bits = 8 * static_cast<unsigned>(sizeof(value) - count);
+    return static_cast<std::int64_t>(value << other_bits) >> other_bits;
+  }
+  value = (payload[at] & 0x80U) != 0 ? ~std::uint64_t{0} : 0;
+  for (std::size_t i = 0; i < count; ++i) value = value << 8U | payload[at + i];
   return static_cast<std::int64_t>(value);
 }
 
-Cell cell_of(std::uint64_t type, PageBytes bytes) {
-  if (type >= first_blob_type) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return {.type = type % 2 == 0 ? Cell::Type::blob : Cell::Type::text, .text = text};
+/// The value of a field that begins at `at`. Shape: it is whole.
+inline Cell cell_of(Field field, PageBytes payload, std::size_t at) {
+  if (field.type >= first_blob_type) {
+    const std::string_view text(reinterpret_cast<const char*>(payload.data()) + at, field.bytes);
+    return {.type = field.type % 2 == 0 ? Cell::Type::blob : Cell::Type::text, .text = text};
   }
-  if (type == 0) return {};
-  if (type == real_type) {
-    const auto real = std::bit_cast<double>(signed_number(bytes.data(), bytes.size()));
+  if (field.type == 0) return {};
+  if (field.type == real_type) {
+    const auto real = std::bit_cast<double>(signed_number(payload, at, field.bytes));
     if (std::isnan(real)) return {};  // as SQLite reads it
     return {.type = Cell::Type::real, .text = {}, .real = real};
   }
-  const std::int64_t value =
-      type >= zero_type ? static_cast<std::int64_t>(type - zero_type) : signed_number(bytes.data(), bytes.size());
+  const std::int64_t value = field.type >= zero_type ? static_cast<std::int64_t>(field.type - zero_type)
+                                                     : signed_number(payload, at, field.bytes);
   return {.type = Cell::Type::integer, .integer = value, .text = {}};
 }
 
@@ -228,20 +271,19 @@ bool SqliteScan::decode(PageBytes payload) {
   std::size_t at = 0;
   if (!take_varint(payload, at, header_bytes) || header_bytes > payload.size() || header_bytes < at) return false;
   const PageBytes header = payload.first(header_bytes);
-  std::uint64_t value_at = header_bytes;
+  std::size_t value_at = header_bytes;
   auto wanted = wanted_.begin();
-  for (std::size_t field = 0; wanted != wanted_.end() && at < header.size(); ++field) {
-    std::uint64_t type = 0;
-    if (!take_varint(header, at, type)) return false;
-    if (type >= types_of_numbers && type < first_blob_type) return false;
-    const std::uint64_t bytes = type < types_of_numbers ? bytes_of_type[type] : (type - first_blob_type) / 2;
-    if (bytes > payload.size() - value_at) return false;
-    for (; wanted != wanted_.end() && wanted->field == field; ++wanted) {
+  only_integers_ = true;
+  for (std::size_t number = 0; wanted != wanted_.end() && at < header.size(); ++number) {
+    Field field{};
+    if (!take_field(header, at, field) || field.bytes > payload.size() - value_at) return false;
+    for (; wanted != wanted_.end() && wanted->field == number; ++wanted) {
       Cell& cell = cells_[wanted->cell];
-      cell = cell_of(type, payload.subspan(value_at, bytes));
-      if (type == 0 && wanted->is_rowid) cell = rowid_cell();
+      cell = cell_of(field, payload, value_at);
+      if (field.type == 0 && wanted->is_rowid) cell = rowid_cell();
+      only_integers_ = only_integers_ && cell.type <= Cell::Type::integer;
     }
-    value_at += bytes;
+    value_at += field.bytes;
   }
   for (; wanted != wanted_.end(); ++wanted) cells_[wanted->cell] = wanted->is_rowid ? rowid_cell() : Cell{};
   return true;

@@ -49,6 +49,8 @@ class SqliteScan {
   /// The row that next() moved to, in the order of `columns`. Shape: texts are valid until the next call;
   /// a cell may be replaced in place.
   [[nodiscard]] std::span<Cell> cells() { return cells_; }
+  /// Whether each of them is an integer or NULL, as in nearly all tables.
+  [[nodiscard]] bool only_integers() const { return only_integers_; }
 
  private:
   /// A field that somebody wants, and which cells it goes to.
@@ -88,6 +90,7 @@ class SqliteScan {
   ScanTree tree_;
   std::vector<Wanted> wanted_;  ///< by field
   std::vector<Cell> cells_;
+  bool only_integers_ = true;
   std::size_t row_bytes_max_ = 0;
   std::vector<Child> to_visit_;  ///< the next one last
   std::vector<bool> seen_;       ///< by page
