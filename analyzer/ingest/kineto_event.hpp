@@ -75,7 +75,14 @@ struct Event {
     category = Category::unneeded;
     odd = false;
     position = at;
-    phase = cat = name = ts = dur = pid = tid = {};
+    // One by one: as a chain each would be read before it is written, and wait for it.
+    phase = {};
+    cat = {};
+    name = {};
+    ts = {};
+    dur = {};
+    pid = {};
+    tid = {};
   }
 };
 

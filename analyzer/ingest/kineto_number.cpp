@@ -1,8 +1,9 @@
 #include "analyzer/ingest/kineto_number.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 
 namespace traceweir::ingest {
 namespace {
@@ -61,34 +62,59 @@ std::optional<Decimal> decimal_of(std::string_view text) {
   return out;
 }
 
-/// Nearly all numbers: no sign, no exponent, at most 19 digits after the shift and none that it cuts off (microseconds
-/// since 1970 with a fraction have 19). Nothing: any other, which takes the long way.
-std::optional<ExactNumber> plain_number(std::string_view text, int shift) {
-  constexpr int digits_max = 19;
-  if (text.empty() || text.size() > digits_max + 1 || !is_digit(text.back())) return std::nullopt;
-  std::uint64_t value = 0;
-  std::size_t point = text.size();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (is_digit(c))
-      value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    else if (c == '.' && point == text.size() && i > 0)
-      point = i;
-    else
-      return std::nullopt;
+/// Eight digits at `text` as a number, all at once. Nothing: there are others among them.
+inline std::optional<std::uint64_t> eight_digits(const char* text) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, text, sizeof(bytes));
+  if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
+  constexpr std::uint64_t zeros = 0x3030'3030'3030'3030U;
+  constexpr std::uint64_t upper_halves = 0xF0F0'F0F0'F0F0'F0F0U;
+  constexpr std::uint64_t sixes = 0x0606'0606'0606'0606U;  // carries what is above '9' into the upper half
+  if ((bytes & upper_halves) != zeros || ((bytes + sixes) & upper_halves) != zeros) return std::nullopt;
+  // Neighbours together: digits, then pairs, then fours.
+  bytes = (bytes & 0x0F0F'0F0F'0F0F'0F0FU) * (10U << 8U | 1U) >> 8U;
+  bytes = (bytes & 0x00FF'00FF'00FF'00FFU) * (100U << 16U | 1U) >> 16U;
+  return (bytes & 0x0000'FFFF'0000'FFFFU) * (std::uint64_t{10'000} << 32U | 1U) >> 32U;
+}
+
+/// Adds the digits at the front of `text` to `value`, behind what it has, and takes them off. How many there were.
+inline int add_digits(std::string_view& text, std::uint64_t& value) {
+  const std::size_t before = text.size();
+  while (text.size() >= 8) {
+    const auto eight = eight_digits(text.data());
+    if (!eight) break;
+    value = value * 100'000'000 + *eight;
+    text.remove_prefix(8);
   }
-  const int whole = static_cast<int>(point);
-  const int behind = std::max(0, static_cast<int>(text.size()) - whole - 1);
-  if (behind > shift || whole + shift > digits_max) return std::nullopt;
+  while (!text.empty() && is_digit(text.front())) {
+    value = value * 10 + static_cast<std::uint64_t>(text.front() - '0');
+    text.remove_prefix(1);
+  }
+  return static_cast<int>(before - text.size());
+}
+
+/// Nearly all numbers: no sign, no exponent, at most 19 digits after the shift and none that it cuts off (microseconds
+/// since 1970 with a fraction have 19). false: any other, which takes the long way.
+inline bool plain_number(std::string_view text, int shift, std::int64_t& out) {
+  constexpr int digits_max = 19;
+  if (text.size() > digits_max + 1) return false;
+  std::uint64_t value = 0;
+  const int whole = add_digits(text, value);
+  int behind = 0;
+  if (!text.empty() && take(text, '.')) {
+    behind = add_digits(text, value);
+    if (behind == 0) return false;
+  }
+  if (whole == 0 || !text.empty() || behind > shift || whole + shift > digits_max) return false;
   for (int i = behind; i < shift; ++i) value *= 10;
-  if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return std::nullopt;
-  return ExactNumber{static_cast<std::int64_t>(value), false};
+  out = static_cast<std::int64_t>(value);
+  return out >= 0;  // else it does not fit
 }
 
 }  // namespace
 
 std::optional<ExactNumber> exact_number(std::string_view text, int shift) {
-  if (const auto number = plain_number(text, shift)) return number;
+  if (std::int64_t value = 0; plain_number(text, shift, value)) return ExactNumber{value, false};
   const auto decimal = decimal_of(text);
   if (!decimal) return std::nullopt;
   const auto whole_digits = static_cast<std::int64_t>(decimal->whole.size());
@@ -114,12 +140,15 @@ std::optional<ExactNumber> exact_number(std::string_view text, int shift) {
 
 std::optional<Nanos> nanos_of_microseconds(std::string_view text) {
   constexpr int micros_to_nanos = 3;
+  // A number and whether it was cut, copied together, would wait until both are written.
+  if (std::int64_t value = 0; plain_number(text, micros_to_nanos, value)) return Nanos{value};
   const auto number = exact_number(text, micros_to_nanos);
   if (!number) return std::nullopt;
   return Nanos{number->value};
 }
 
 std::optional<std::int64_t> integer_of(std::string_view text) {
+  if (std::int64_t value = 0; plain_number(text, 0, value)) return value;
   const auto number = exact_number(text, 0);
   if (!number || number->cut) return std::nullopt;
   return number->value;

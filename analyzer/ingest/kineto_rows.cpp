@@ -173,16 +173,15 @@ std::optional<timeline::WorkRow> KinetoRows::work_row(const Event& event) {
 }
 
 std::optional<Interval> KinetoRows::span_of(const Event& event) {
-  constexpr int micros_to_nanos = 3;
-  const auto begin = exact_number(unquoted(event.ts), micros_to_nanos);
+  const auto begin = nanos_of_microseconds(unquoted(event.ts));
   if (!begin) return drop(event, "ts", event.ts), std::nullopt;
   const auto length = nanos_of_microseconds(unquoted(event.dur));
   std::int64_t end = 0;
-  const bool fits = length && !__builtin_add_overflow(begin->value, length->count(), &end);
+  const bool fits = length && !__builtin_add_overflow(begin->count(), length->count(), &end);
   if (!fits) return drop(event, "dur", event.dur), std::nullopt;
   readable_ = true;
-  if (!fractional_ && begin->value % 1000 != 0) fractional_ = true;
-  return Interval{Nanos{begin->value}, Nanos{end}};
+  if (!fractional_ && begin->count() % 1000 != 0) fractional_ = true;
+  return Interval{*begin, Nanos{end}};
 }
 
 /// 0: none is known. A value that is no number costs the launching call, never the row: without it the GPU would seem

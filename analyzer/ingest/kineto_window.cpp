@@ -11,7 +11,7 @@
 namespace traceweir::ingest {
 namespace {
 
-constexpr std::size_t read_bytes = std::size_t{256} << 10;
+constexpr std::size_t read_bytes = std::size_t{512} << 10;
 constexpr std::size_t front_bytes = 1;
 // So that memory fits the next batch, too, whatever stands behind its last event.
 constexpr std::size_t rounded_to_bytes = std::size_t{64} << 10;

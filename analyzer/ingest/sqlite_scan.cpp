@@ -273,7 +273,7 @@ bool SqliteScan::decode(PageBytes payload) {
   const PageBytes header = payload.first(header_bytes);
   std::size_t value_at = header_bytes;
   auto wanted = wanted_.begin();
-  only_integers_ = true;
+  bool only_integers = true;
   for (std::size_t number = 0; wanted != wanted_.end() && at < header.size(); ++number) {
     Field field{};
     if (!take_field(header, at, field) || field.bytes > payload.size() - value_at) return false;
@@ -281,10 +281,11 @@ bool SqliteScan::decode(PageBytes payload) {
       Cell& cell = cells_[wanted->cell];
       cell = cell_of(field, payload, value_at);
       if (field.type == 0 && wanted->is_rowid) cell = rowid_cell();
-      only_integers_ = only_integers_ && cell.type <= Cell::Type::integer;
+      only_integers &= field.type < first_blob_type && field.type != real_type;
     }
     value_at += field.bytes;
   }
+  only_integers_ = only_integers;
   for (; wanted != wanted_.end(); ++wanted) cells_[wanted->cell] = wanted->is_rowid ? rowid_cell() : Cell{};
   return true;
 }

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,21 @@ std::string read_on(std::size_t threads, std::string_view text, Pieces pieces) {
   test::TextSource source(std::string(text), std::move(pieces));
   const auto rank = read_kineto(source, threads);
   return rank ? test::text_of(*rank) : rank.error().message;
+}
+
+/// Whatever a block begins in, every way finds the brackets that the loop over bytes finds, and ends in the same.
+void check_brackets(const char* text, std::size_t blocks, unsigned begins_in) {
+  const StringState begin{(begins_in & 1U) != 0, (begins_in & 2U) != 0};
+  const auto of = [&](const MaskWay& way) {
+    StringState state = begin;
+    std::vector<BlockBrackets> out(blocks);
+    way.brackets(text, blocks, state, out.data());
+    return std::tuple(out, state.in_string, state.escaped);
+  };
+  for (const MaskWay& way : mask_ways()) {
+    CAPTURE(way.name);
+    CHECK((of(way) == of(mask_ways().back())));
+  }
 }
 
 std::string event(std::mt19937& random, int i) {
@@ -61,8 +77,8 @@ std::string trace(std::mt19937& random, int events) {
 
 TEST_CASE("read_kineto: the same on 1, 2 and 5 threads, whole, cut and damaged") {
   std::mt19937 random(5);
-  const std::string whole = trace(random, 12'000);
-  REQUIRE(whole.size() > std::size_t{1} << 20);
+  const std::string whole = trace(random, 24'000);
+  REQUIRE(whole.size() > std::size_t{2} << 20);
   for (int round = 0; round < 12; ++round) {
     CAPTURE(round);
     std::string text = whole;
@@ -121,5 +137,6 @@ TEST_CASE("masks: every way gives the same, on any bytes at any place") {
       way.make(text.data() + offset, blocks, got);
       for (std::size_t i = 0; i < blocks; ++i) CHECK(got[i] == want[i]);
     }
+    check_brackets(text.data() + offset, blocks, random() % 4);
   }
 }
