@@ -8,7 +8,7 @@ namespace traceweir::ingest {
 namespace {
 
 /// Batches on their way, per thread. Fewer let threads wait for each other.
-constexpr std::size_t slots_per_thread = 3;
+constexpr std::size_t slots_per_thread = 2;
 
 constexpr std::string_view Event::*event_tokens[] = {&Event::name, &Event::ts, &Event::dur, &Event::pid, &Event::tid};
 constexpr std::string_view EventArgs::*args_tokens[] = {

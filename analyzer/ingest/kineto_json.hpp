@@ -21,7 +21,8 @@ namespace traceweir::ingest {
 ///         later is read as far as it goes and marked `truncated`.
 /// Source: libkineto output_json, schemaVersion 1, and its forms since 2021; spec of formats, section 4;
 ///         docs/formats/kineto.md.
-/// Cost:   one pass; memory: up to four batches of 512 KiB for each thread, or the largest event, and the rows that are
+/// Cost:   one pass; memory: up to three batches of 512 KiB for each thread, or the largest event, and the rows that
+/// are
 ///         kept.
 /// Thread: reentrant.
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input);

@@ -172,6 +172,7 @@ struct EventParser::State {
 
   Stop parse_batch(std::span<char> elements, std::uint64_t position, EventSink& sink);
   Stop parse_array(std::span<char> elements, std::uint64_t position, EventSink& sink);
+  simdjson::error_code make_room(std::size_t bytes);
   void parse_each(std::span<char> elements, std::uint64_t position, bool first_is_done, EventSink& sink);
   void parse_alone(std::span<char> element, std::uint64_t position, EventSink& sink);
   void hand_over(const Event& event, EventSink& sink);
@@ -216,13 +217,20 @@ EventParser::State::Stop EventParser::State::parse_batch(std::span<char> element
   return stop;
 }
 
+/// A little more than is needed: the parser would fit itself to each batch that is longer than those before, and touch
+/// fresh memory every time.
+simdjson::error_code EventParser::State::make_room(std::size_t bytes) {
+  return bytes <= parser.capacity() ? simdjson::SUCCESS : parser.allocate(bytes + bytes / 8);
+}
+
 EventParser::State::Stop EventParser::State::parse_array(std::span<char> elements, std::uint64_t position,
                                                          EventSink& sink) {
   const std::size_t size = elements.size() + 2;
   ondemand::document document;
   ondemand::array array;
   const simdjson::padded_string_view text(elements.data() - 1, size, size + simdjson::SIMDJSON_PADDING);
-  error = parser.iterate(text).get(document);
+  error = make_room(size);
+  if (!error) error = parser.iterate(text).get(document);
   if (!error) error = document.get_array().get(array);
   if (error) return {0, false};
   Stop stop{0, false};

@@ -27,9 +27,11 @@ struct MessageOrder {
 /// they are written: moving its rows to larger memory again and again would touch twice as much.
 template <typename Row>
 void make_room(std::vector<Row>& rows) {
+  constexpr std::size_t some = std::size_t{1} << 12;
   constexpr std::size_t many = std::size_t{1} << 16;
   constexpr std::size_t roomy = std::size_t{1} << 20;
-  if (rows.size() == rows.capacity() && rows.size() >= many) rows.reserve(std::max(roomy, 2 * rows.size()));
+  if (rows.size() < rows.capacity() || rows.size() < some) return;
+  rows.reserve(rows.size() < many ? many : std::max(roomy, 2 * rows.size()));
 }
 
 /// What the name of a call tells, asked once per spelling.
