@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 #include "server/wire/commit_list.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 /// More digits are no number of a pull request or an attempt, and would not fit into an answer's JSON exactly.
 constexpr std::size_t digits_max = 15;
 
-constexpr FactRow table[] = {
+constexpr FactRow fact_rows[] = {
     {Fact::event, "event", FactKind::text, nullptr, nullptr, ""},
     {Fact::commit, "commit", FactKind::commit, "--commit", "TRACEWEIR_COMMIT",
      "the commit that was measured (default: the CI's, else HEAD)"},
@@ -53,18 +54,12 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
 Result<std::string> expected(std::string_view what, const std::string& text) {
   return fail(ErrorCode::usage, fmt::format("expected {}, not '{}'", what, clean_text(text, 80)));
 }
 
 Result<std::string> commit_named(const std::string& text, const GitCommand& git) {
-  if (wire::is_commit(lower(text))) return lower(text);
+  if (wire::is_commit(lower_case(text))) return lower_case(text);
   const bool is_name = !text.starts_with('-') && text.find_first_of("\r\n") == std::string::npos;
   const auto found = is_name ? git({"rev-parse", "--verify", "-q", text + "^{commit}"}) : std::nullopt;
   if (!found || !wire::is_commit(*found)) return expected("a full commit id, or a name that git knows here", text);
@@ -81,7 +76,7 @@ Result<std::string> number_in(const std::string& text) {
 
 }  // namespace
 
-std::span<const FactRow> fact_table() { return table; }
+std::span<const FactRow> fact_table() { return fact_rows; }
 
 Variables process_variables() {
   return [](const std::string& name) {
@@ -96,7 +91,7 @@ Result<std::string> fact_value(const FactRow& row, std::string text, const GitCo
   if (row.kind == FactKind::number) return number_in(text);
   if (row.kind == FactKind::text) return clean_text(text, 1024);
   for (const Word& word : yes_and_no)
-    if (lower(text) == word.word) return std::string(word.value);
+    if (lower_case(text) == word.word) return std::string(word.value);
   return expected("true or false", text);
 }
 

@@ -15,7 +15,7 @@
 namespace traceweir::cli {
 namespace {
 
-constexpr Command table[] = {
+constexpr Command command_table[] = {
     {"analyze", "measure traces here, without a service", &declare_analyze},
     {"gate", "the CI step: upload a trace, wait for the verdict, exit by it", &declare_gate},
     {"compare", "two traces or runs: what changed, and why", &declare_compare},
@@ -54,12 +54,13 @@ bool contains(const ErrorCode (&codes)[n], ErrorCode code) {
 }
 
 bool is_command(std::string_view word) {
-  return std::any_of(std::begin(table), std::end(table), [&](const Command& row) { return row.name == word; });
+  return std::any_of(std::begin(command_table), std::end(command_table),
+                     [&](const Command& row) { return row.name == word; });
 }
 
 int unknown_command(std::string_view word) {
   std::string known;
-  for (const Command& row : table) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  for (const Command& row : command_table) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
   return say(Error{ErrorCode::usage,
                    fmt::format("there is no command '{}'; there are: {} (--help says more)", clean_text(word), known)});
 }
@@ -74,7 +75,7 @@ std::vector<command_line::Candidate> values_of(std::string_view kind) {
 
 }  // namespace
 
-std::span<const Command> commands() { return table; }
+std::span<const Command> commands() { return command_table; }
 
 int exit_code_of(ErrorCode code) {
   if (contains(trace_errors, code)) return exit_inconclusive;
@@ -93,7 +94,7 @@ int run_commands(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("traceweir {}", version));
   app.require_subcommand(1);
   Action chosen;
-  for (const Command& command : table) {
+  for (const Command& command : command_table) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     Action action = command.declare(*sub);
     sub->callback([&chosen, action = std::move(action)] { chosen = action; });

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::cli {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Cuts the digits off the front, without leading zeros.
 std::string_view take_number(std::string_view& text) {

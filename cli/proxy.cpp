@@ -10,15 +10,10 @@
 #include <charconv>
 #include <vector>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::cli {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 std::string base64(const std::string& text) {
   std::vector<unsigned char> out(4 * (text.size() / 3 + 1) + 1);
@@ -65,7 +60,7 @@ bool is_named_by(std::string_view item, std::string_view host, std::string_view 
 }  // namespace
 
 bool is_named(std::string_view list, std::string_view host, std::string_view port) {
-  const std::string items = lower(list), name = lower(host);
+  const std::string items = lower_case(list), name = lower_case(host);
   for (std::size_t begin = 0; begin < items.size();) {
     const std::size_t end = std::min(items.find_first_of(", \t", begin), items.size());
     if (end > begin && is_named_by(std::string_view(items).substr(begin, end - begin), name, port)) return true;

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <optional>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 
 namespace traceweir::cli {
@@ -136,7 +137,7 @@ Result<double> value_in(const Row& row, std::size_t column) {
 /// Spreadsheets write headers in any case.
 bool is_value_column(std::string_view name) {
   return std::equal(name.begin(), name.end(), value_column.begin(), value_column.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
+                    [](char a, char b) { return lower(a) == b; });
 }
 
 /// The column of the values, told by the first row, which is a header or the first value.

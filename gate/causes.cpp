@@ -46,11 +46,6 @@ constexpr double mentioned_share_min = 0.25;
 
 bool by_name(Cause cause) { return cause != Cause::compute && cause != Cause::graph; }
 
-bool is_idle(Cause cause) {
-  return std::any_of(std::begin(idle_words), std::end(idle_words),
-                     [cause](const CauseWords& row) { return row.cause == cause; });
-}
-
 std::vector<Group> groups_of(const std::vector<Part>& parts, const Telling& telling) {
   // A host that has just been blocked is late with its next launches too: one cause, not two.
   const bool synced = !syncs_text(telling.runs.base(), telling.runs.head()).empty();

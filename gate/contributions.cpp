@@ -26,11 +26,6 @@ constexpr CauseName fixed_names[] = {
     {Cause::idle_unknown, "unknown cause"},       {Cause::graph, "CUDA graphs"},
     {Cause::distribution, "spread of the steps"}, {Cause::other, "other"}};
 
-bool is_idle(Cause cause) {
-  return cause == Cause::idle_input || cause == Cause::idle_sync || cause == Cause::idle_launch ||
-         cause == Cause::idle_dependency || cause == Cause::idle_unknown;
-}
-
 bool larger(const Part& a, const Part& b) {
   const double size_a = std::abs(a.delta), size_b = std::abs(b.delta);
   return size_a != size_b ? size_a > size_b : a.key < b.key;

@@ -28,10 +28,6 @@ bool differs(const Both& values) {
          other_count_share * std::max(std::abs(values.base), std::abs(values.head));
 }
 
-std::string count_text(double count) {
-  return std::abs(count - std::round(count)) < 0.005 ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
-}
-
 std::string counts_text(const RunSide& base, const RunSide& head, const std::string& metric, const char* noun) {
   const auto counts = both(base, head, metric);
   if (!counts || !differs(*counts)) return {};
@@ -39,6 +35,10 @@ std::string counts_text(const RunSide& base, const RunSide& head, const std::str
 }
 
 }  // namespace
+
+std::string count_text(double count) {
+  return std::abs(count - std::round(count)) < 0.005 ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
+}
 
 std::string calls_text(const RunSide& base, const RunSide& head, timeline::Collective kind) {
   const std::string name(timeline::word(kind));

@@ -9,6 +9,8 @@
 
 namespace traceweir::gate {
 
+/// `3`, `2.5`: a mean of counts.
+std::string count_text(double count);
 /// `12 calls a step of 12.5 MiB instead of 6 of 25 MiB`; `14 calls a step of 64 MiB` where they did not change; empty
 /// where the trace has no steps.
 std::string calls_text(const RunSide& base, const RunSide& head, timeline::Collective kind);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gate/causes.hpp"
+#include "gate/evidence.hpp"
 #include "gate/metric_facts.hpp"
 #include "gate/units.hpp"
 
@@ -13,7 +14,7 @@ namespace traceweir::gate {
 namespace {
 
 // Which terms a metric is the sum of.
-constexpr unsigned idle = 1, compute = 2, graph = 4, comm = 8, memory = 16, all = 31;
+constexpr unsigned idle = 1, compute = 2, graph = 4, comm = 8, memory = 16, everything = 31;
 
 struct ExplainedMetric {
   std::string_view id;
@@ -23,8 +24,8 @@ struct ExplainedMetric {
   bool of_single_steps;  ///< a quantile: its difference from the mean's is a row of its own
 };
 constexpr ExplainedMetric explained[] = {
-    {"step.time_p50", Per::step, all, 1, true},          {"step.time_mean", Per::step, all, 1, false},
-    {"step.time_p95", Per::step, all, 1, true},          {"gpu.utilization", Per::window, idle | memory, -1, false},
+    {"step.time_p50", Per::step, everything, 1, true},   {"step.time_mean", Per::step, everything, 1, false},
+    {"step.time_p95", Per::step, everything, 1, true},   {"gpu.utilization", Per::window, idle | memory, -1, false},
     {"gpu.idle", Per::window, idle, 1, false},           {"gpu.compute", Per::window, compute, 1, false},
     {"gpu.exposed_comm", Per::window, comm, 1, false},   {"gpu.exposed_memory", Per::window, memory, 1, false},
     {"comm.exposed_per_step", Per::step, comm, 1, false}};
@@ -91,11 +92,6 @@ std::optional<Straggler> straggler_of(const RunSide& base, const RunSide& head) 
   const auto rank = concentrated(growth);
   if (!rank || std::abs(growth[*rank]) < growth_share_min * before) return std::nullopt;
   return Straggler{base.ranks()[*rank].rank, growth[*rank]};
-}
-
-/// `3`, `2.5`: a mean of counts.
-std::string count_text(double count) {
-  return std::abs(count - std::round(count)) < 0.005 ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace traceweir::gate {
 /// What a part of a difference is due to. Spelt like the wire's words, dots for underscores after `idle`.
 /// Source: spec of the gate, section 7.
 enum class Cause {
+  // Idle time comes first (is_idle).
   idle_input,
   idle_sync,
   idle_launch,
@@ -34,6 +35,8 @@ enum class Cause {
 };
 std::string_view word(Cause cause);
 std::optional<Cause> cause_of(std::string_view word);
+/// Whether the part is time in which the GPU does nothing.
+constexpr bool is_idle(Cause cause) { return cause <= Cause::idle_unknown; }
 
 /// One row of an explanation.
 struct Contribution {

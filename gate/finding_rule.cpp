@@ -12,14 +12,8 @@ namespace {
 constexpr std::string_view busy = "gpu.utilization", stepping = "step.time_mean", matching = "allreduce.wait_share";
 constexpr std::string_view evidence[] = {busy, stepping, matching};
 
-const metrics::Measurement* find(const JudgedRun& run, std::string_view metric) {
-  const auto row = std::find_if(run.measurements.begin(), run.measurements.end(),
-                                [metric](const metrics::Measurement& m) { return m.metric == metric; });
-  return row == run.measurements.end() ? nullptr : &*row;
-}
-
 bool lacks(const JudgedRun& run, std::string_view metric, NotMeasured why) {
-  const metrics::Measurement* row = find(run, metric);
+  const metrics::Measurement* row = measurement_of(run, metric);
   return row && !row->value && row->not_measured == why;
 }
 
@@ -46,18 +40,18 @@ struct Need {
   bool (*is_lacking)(const JudgedRun&);
   std::string_view why, next;
 };
-constexpr unsigned trace = 1, gpu_work = 2, steps = 4, ranks = 8, matched_ranks = 16;
+constexpr unsigned trace = 1, gpu_work = 2, steps = 4, several_ranks = 8, matched_ranks = 16;
 constexpr Need needs[] = {
     {trace, &has_no_trace, "there is no trace to find it in", "Upload a trace"},
     {gpu_work, &has_no_gpu_work, "the trace has no GPU work",
      "Profile with CUDA activities (ProfilerActivity.CUDA, or nsys profile -t cuda,nvtx)"},
     {steps, &has_no_steps, "no steps are marked",
      "Mark the steps of the training loop (torch.profiler's step(), or NVTX ranges named \"step N\")"},
-    {ranks, &has_one_rank, "it takes two ranks, and there is one", "Upload one trace per rank"},
+    {several_ranks, &has_one_rank, "it takes two ranks, and there is one", "Upload one trace per rank"},
     {matched_ranks, &has_ranks_apart, "the ranks were analysed apart", "Upload the traces instead of reports"},
 };
 
-constexpr unsigned of_gpu = trace | gpu_work, of_steps = of_gpu | steps, of_ranks = of_gpu | ranks;
+constexpr unsigned of_gpu = trace | gpu_work, of_steps = of_gpu | steps, of_ranks = of_gpu | several_ranks;
 
 /// What each finding is made from. A collective or a copy that a job does not have is no lack: it has no such fault.
 struct NeedsRow {

@@ -33,18 +33,12 @@ std::optional<Obstacle> obstacle_of(const JudgedRun& run) {
   return std::nullopt;
 }
 
-const metrics::Measurement* find(const JudgedRun& run, std::string_view metric) {
-  const auto row = std::find_if(run.measurements.begin(), run.measurements.end(),
-                                [&](const metrics::Measurement& m) { return m.metric == metric; });
-  return row == run.measurements.end() ? nullptr : &*row;
-}
-
 /// Larger numbers are no measurements: their squares would not be numbers.
 bool is_usable(double value) { return std::isfinite(value) && std::abs(value) <= 1e150; }
 
 /// A number of the metric's unit; what is none is no measurement, whatever made it.
 std::optional<double> value_of(const JudgedRun& run, const MetricInfo& info) {
-  const metrics::Measurement* row = find(run, info.id);
+  const metrics::Measurement* row = measurement_of(run, info.id);
   if (!row || !row->value || row->unit != info.unit) return std::nullopt;
   const double value = as_double(*row->value);
   return is_usable(value) ? std::optional(value) : std::nullopt;
@@ -60,7 +54,7 @@ std::vector<double> values_of(std::span<const JudgedRun> runs, const MetricInfo&
 }
 
 std::optional<NotMeasured> why_none(const JudgedRun& run, const MetricInfo& info) {
-  const metrics::Measurement* row = find(run, info.id);
+  const metrics::Measurement* row = measurement_of(run, info.id);
   if (!row) return std::nullopt;
   const bool unusable = row->value && !value_of(run, info);
   return unusable ? NotMeasured::untrusted_data : row->not_measured;
@@ -71,7 +65,7 @@ std::vector<std::string> known_ids(const JudgedRun& run, const Baseline& baselin
   std::vector<std::string> ids;
   for (const metrics::Measurement& row : run.measurements) ids.push_back(row.metric);
   for (const auto& [metric, points] : baseline.series)
-    if (!points.empty() && find(run, metric) == nullptr) ids.push_back(metric);
+    if (!points.empty() && measurement_of(run, metric) == nullptr) ids.push_back(metric);
   return ids;
 }
 
@@ -134,7 +128,7 @@ std::vector<JudgedRun> counted_runs(std::span<const JudgedRun> runs, std::vector
 MetricInfo info_for(const Rule& rule, const JudgedRun& run) {
   std::optional<MetricInfo> info = metric_info(rule.metric);
   TRACEWEIR_ASSERT(info.has_value());
-  const metrics::Measurement* row = is_custom(rule.metric) ? find(run, rule.metric) : nullptr;
+  const metrics::Measurement* row = is_custom(rule.metric) ? measurement_of(run, rule.metric) : nullptr;
   if (row) info->unit = row->unit, info->better = row->better;
   return *std::move(info);
 }
@@ -252,6 +246,12 @@ bool only_learning(std::span<const RuleResult> rules) {
 }
 
 }  // namespace
+
+const metrics::Measurement* measurement_of(const JudgedRun& run, std::string_view metric) {
+  const auto row = std::find_if(run.measurements.begin(), run.measurements.end(),
+                                [metric](const metrics::Measurement& m) { return m.metric == metric; });
+  return row == run.measurements.end() ? nullptr : &*row;
+}
 
 Verdict judge(std::span<const JudgedRun> runs, const Baseline& baseline, const Policy& policy) {
   TRACEWEIR_ASSERT(!runs.empty());

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/core/finding.hpp"
@@ -24,6 +25,8 @@ struct JudgedRun {
   std::vector<Finding> findings;                   ///< of all its ranks and of the run
   std::int64_t ranks_expected = 1, ranks_present = 1;
 };
+/// The run's row of a metric, not owned; null: it has none.
+const metrics::Measurement* measurement_of(const JudgedRun& run, std::string_view metric);
 
 /// One value of a baseline run. `segment` 0 is the current one, 1 the one before, …
 struct BaselinePoint {

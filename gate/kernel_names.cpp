@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::gate {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 constexpr std::string_view anonymous = "(anonymous namespace)::";

@@ -129,7 +129,7 @@ class LaneBacktesting {
     std::vector<std::size_t> found;
     std::size_t commit = parents_[places_.at(q_.runs[run].commit)];
     // A graph that somebody made up may be a circle: the walk has an end.
-    for (int steps = 0; commit != none && steps < ancestors_max && found.size() < noise_runs_max; ++steps) {
+    for (int passed = 0; commit != none && passed < ancestors_max && found.size() < noise_runs_max; ++passed) {
       const std::vector<std::size_t>& runs = runs_at_[commit];
       for (auto it = runs.rbegin(); it != runs.rend() && found.size() < noise_runs_max; ++it)
         if (is_comparable(run, *it)) found.push_back(*it);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/metrics/measure.hpp"
 #include "gate/policy.hpp"
@@ -152,7 +153,7 @@ constexpr std::string_view known_facts[] = {"gpu", "gpu_count", "world_size", "d
 std::string skeleton(std::string_view name) {
   std::string bare;
   for (const char c : name)
-    if (c != '_' && c != '-' && c != '.') bare += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != '_' && c != '-' && c != '.') bare += lower(c);
   if (bare.ends_with('s')) bare.pop_back();
   return bare;
 }

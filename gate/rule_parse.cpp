@@ -18,7 +18,7 @@ constexpr std::int64_t confirm_max = 5;
 constexpr double sigmas_max = 10;
 
 /// A rule being read: the nodes of its keys are kept, so that every message can name a line.
-struct Draft {
+struct RuleDraft {
   Rule rule;
   std::vector<MetricInfo> metrics;  ///< the one that it names, or all that its pattern matches
   const PolicyNode* table = nullptr;
@@ -50,7 +50,7 @@ Result<std::string> quantity_text(const PolicyNode& node, const std::string& pat
 using ParseAmount = Result<Amount> (*)(std::string_view, Unit);
 
 /// One amount for all metrics of a pattern: they must share the unit.
-Result<Amount> amount_for(const PolicyNode& node, const std::string& path, const Draft& draft, ParseAmount parse) {
+Result<Amount> amount_for(const PolicyNode& node, const std::string& path, const RuleDraft& draft, ParseAmount parse) {
   TRACEWEIR_TRY(text, quantity_text(node, path));
   const MetricInfo& first = draft.metrics.front();
   if (is_custom(first.id)) {
@@ -69,21 +69,21 @@ Result<Amount> amount_for(const PolicyNode& node, const std::string& path, const
   return amount;
 }
 
-Result<void> read_min(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_min(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(amount, amount_for(node, path, draft, &parse_limit));
   draft.min = &node;
   draft.rule.min = std::move(amount);
   return {};
 }
 
-Result<void> read_max(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_max(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(amount, amount_for(node, path, draft, &parse_limit));
   draft.max = &node;
   draft.rule.max = std::move(amount);
   return {};
 }
 
-Result<void> read_worse_by(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_worse_by(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(text, quantity_text(node, path));
   for (const MetricInfo& info : draft.metrics) {
     Result<Tolerance> tolerance = parse_tolerance(text, is_custom(info.id) ? Unit::ratio : info.unit);
@@ -94,28 +94,28 @@ Result<void> read_worse_by(const PolicyNode& node, const std::string& path, Draf
   return {};
 }
 
-Result<void> read_at_least(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_at_least(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(amount, amount_for(node, path, draft, &parse_step));
   draft.at_least = &node;
   draft.rule.at_least = std::move(amount);
   return {};
 }
 
-Result<void> read_level(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_level(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   static constexpr std::string_view words[] = {"fail", "warn", "info"};
   TRACEWEIR_TRY(text, read_word(node, path, words));
   draft.rule.level = *level_of(text);
   return {};
 }
 
-Result<void> read_confirm(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_confirm(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(count, read_integer(node, path, 1, confirm_max));
   draft.confirm = &node;
   draft.rule.confirm = count;
   return {};
 }
 
-Result<void> read_noise(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_noise(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   static constexpr std::string_view words[] = {"auto", "mad", "t", "none"};
   TRACEWEIR_TRY(text, read_word(node, path, words));
   draft.noise = &node;
@@ -123,7 +123,7 @@ Result<void> read_noise(const PolicyNode& node, const std::string& path, Draft& 
   return {};
 }
 
-Result<void> read_sigmas(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_sigmas(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   TRACEWEIR_TRY(number, read_number(node, path));
   if (number <= 0 || number > sigmas_max)
     return refuse(node, path, fmt::format("{} is not above 0 and at most {}", number, sigmas_max));
@@ -132,7 +132,7 @@ Result<void> read_sigmas(const PolicyNode& node, const std::string& path, Draft&
   return {};
 }
 
-Result<void> read_direction(const PolicyNode& node, const std::string& path, Draft& draft) {
+Result<void> read_direction(const PolicyNode& node, const std::string& path, RuleDraft& draft) {
   static constexpr std::string_view words[] = {"lower", "higher"};
   TRACEWEIR_TRY(text, read_word(node, path, words));
   draft.direction = &node;
@@ -143,14 +143,14 @@ Result<void> read_direction(const PolicyNode& node, const std::string& path, Dra
   return {};
 }
 
-constexpr KeyRow<Draft> rows[] = {
+constexpr KeyRow<RuleDraft> rule_rows[] = {
     {"min", &read_min},           {"max", &read_max},       {"worse_by", &read_worse_by},
     {"at_least", &read_at_least}, {"level", &read_level},   {"confirm", &read_confirm},
     {"noise", &read_noise},       {"sigmas", &read_sigmas}, {"direction", &read_direction},
 };
 constexpr std::array key_words = [] {
-  std::array<std::string_view, std::size(rows)> words;
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = rows[i].key;
+  std::array<std::string_view, std::size(rule_rows)> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = rule_rows[i].key;
   return words;
 }();
 
@@ -162,14 +162,14 @@ struct Objection {
   std::string why;
 };
 
-Better side_of(const Draft& draft, const MetricInfo& info) { return draft.rule.direction.value_or(info.better); }
+Better side_of(const RuleDraft& draft, const MetricInfo& info) { return draft.rule.direction.value_or(info.better); }
 
-Objection needs_a_condition(const Draft& draft, const MetricInfo&) {
+Objection needs_a_condition(const RuleDraft& draft, const MetricInfo&) {
   if (draft.min || draft.max || draft.worse_by || draft.at_least) return {};
   return {draft.table, "has no condition: write min, max, worse_by or at_least"};
 }
 
-Objection needs_a_baseline_condition(const Draft& draft, const MetricInfo&) {
+Objection needs_a_baseline_condition(const RuleDraft& draft, const MetricInfo&) {
   if (draft.worse_by || draft.at_least) return {};
   constexpr std::string_view why = "has no effect without worse_by or at_least";
   for (const PolicyNode* node : {draft.noise, draft.sigmas, draft.direction})
@@ -177,24 +177,24 @@ Objection needs_a_baseline_condition(const Draft& draft, const MetricInfo&) {
   return {};
 }
 
-Objection noise_uses_sigmas(const Draft& draft, const MetricInfo&) {
+Objection noise_uses_sigmas(const RuleDraft& draft, const MetricInfo&) {
   if (!draft.sigmas || draft.rule.noise != Noise::none) return {};
   return {draft.sigmas, "has no effect with noise = \"none\""};
 }
 
-Objection info_is_not_confirmed(const Draft& draft, const MetricInfo&) {
+Objection info_is_not_confirmed(const RuleDraft& draft, const MetricInfo&) {
   if (!draft.confirm || draft.rule.level != Level::info) return {};
   return {draft.confirm, "has no effect with level = \"info\", which never fails"};
 }
 
-Objection needs_a_better_side(const Draft& draft, const MetricInfo& info) {
+Objection needs_a_better_side(const RuleDraft& draft, const MetricInfo& info) {
   const PolicyNode* node = draft.worse_by ? draft.worse_by : draft.at_least;
   // Of the job's own metrics the run tells the better side; the judge says so where it does not.
   if (!node || side_of(draft, info) != Better::none || is_custom(info.id)) return {};
   return {node, fmt::format("{} has no better side: add direction = \"lower\" or \"higher\"", info.id)};
 }
 
-Objection min_can_hold(const Draft& draft, const MetricInfo& info) {
+Objection min_can_hold(const RuleDraft& draft, const MetricInfo& info) {
   if (!draft.min) return {};
   const double value = draft.rule.min->value;
   if (is_share(info) && value > 1)
@@ -204,19 +204,19 @@ Objection min_can_hold(const Draft& draft, const MetricInfo& info) {
   return {};
 }
 
-Objection max_can_break(const Draft& draft, const MetricInfo& info) {
+Objection max_can_break(const RuleDraft& draft, const MetricInfo& info) {
   if (!draft.max || !is_share(info) || draft.rule.max->value < 1) return {};
   return {draft.max, fmt::format("{} is never above 100 %, so it never fails", info.id)};
 }
 
-Objection limits_leave_room(const Draft& draft, const MetricInfo&) {
+Objection limits_leave_room(const RuleDraft& draft, const MetricInfo&) {
   if (!draft.min || !draft.max || draft.rule.min->value <= draft.rule.max->value) return {};
   const PolicyNode* later = draft.min->line > draft.max->line ? draft.min : draft.max;
   return {later,
           fmt::format("min ({}) is above max ({}), so it always fails", draft.rule.min->text, draft.rule.max->text)};
 }
 
-Objection tolerance_can_break(const Draft& draft, const MetricInfo& info) {
+Objection tolerance_can_break(const RuleDraft& draft, const MetricInfo& info) {
   if (!draft.worse_by || draft.rule.worse_by->value < 1) return {};
   const bool points = draft.rule.worse_by->kind == Tolerance::Kind::points;
   if (side_of(draft, info) == Better::higher && (!points || is_share(info)))
@@ -226,19 +226,19 @@ Objection tolerance_can_break(const Draft& draft, const MetricInfo& info) {
   return {};
 }
 
-Objection step_can_break(const Draft& draft, const MetricInfo& info) {
+Objection step_can_break(const RuleDraft& draft, const MetricInfo& info) {
   if (!draft.at_least || !is_share(info) || draft.rule.at_least->value < 1) return {};
   return {draft.at_least, fmt::format("{} cannot change by {}, so it never fails", info.id, draft.rule.at_least->text)};
 }
 
-constexpr Objection (*demands[])(const Draft&, const MetricInfo&) = {
+constexpr Objection (*demands[])(const RuleDraft&, const MetricInfo&) = {
     &needs_a_condition,     &needs_a_baseline_condition, &noise_uses_sigmas,
     &info_is_not_confirmed, &needs_a_better_side,        &min_can_hold,
     &max_can_break,         &limits_leave_room,          &tolerance_can_break,
     &step_can_break,
 };
 
-Result<void> check(const Draft& draft, const std::string& path) {
+Result<void> check(const RuleDraft& draft, const std::string& path) {
   for (const auto demand : demands)
     for (const MetricInfo& info : draft.metrics) {
       const Objection objection = demand(draft, info);
@@ -269,13 +269,13 @@ Result<std::vector<MetricInfo>> metrics_of(const PolicyNode& table, const std::s
 }  // namespace
 
 Result<Rule> parse_rule(const PolicyNode& table, const std::string& path) {
-  Draft draft;
+  RuleDraft draft;
   draft.table = &table;
   draft.rule.metric = table.key;
   draft.rule.explicit_metric = !is_pattern(table.key);
   TRACEWEIR_TRY(metrics, metrics_of(table, path));
   draft.metrics = std::move(metrics);
-  TRACEWEIR_TRY_VOID(read_table<Draft>(table, path, rows, draft));
+  TRACEWEIR_TRY_VOID(read_table<RuleDraft>(table, path, rule_rows, draft));
   TRACEWEIR_TRY_VOID(check(draft, path));
   return std::move(draft.rule);
 }

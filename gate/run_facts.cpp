@@ -28,7 +28,7 @@ std::string over_ranks(const Report& report, Field field) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
-using Values = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 struct EnvironmentKey {
   const char* key;
@@ -45,22 +45,21 @@ constexpr EnvironmentKey environment_keys[] = {
     {"ranks", [](const Report& r) { return std::to_string(r.ranks.size()); }},
     {"world_size",
      [](const Report& r) {
-       return over_ranks(r,
-                         [](const auto& k) { return Values{k.world_size == 0 ? "" : std::to_string(k.world_size)}; });
+       return over_ranks(r, [](const auto& k) { return Texts{k.world_size == 0 ? "" : std::to_string(k.world_size)}; });
      }},
     {"driver",
-     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.environment.driver}; }); }},
-    {"cuda", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.environment.cuda}; }); }},
-    {"nccl", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.environment.nccl}; }); }},
+     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.environment.driver}; }); }},
+    {"cuda", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.environment.cuda}; }); }},
+    {"nccl", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.environment.nccl}; }); }},
     {"framework",
-     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.environment.framework}; }); }},
+     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.environment.framework}; }); }},
     {"graph_mode",
-     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.environment.graph_mode}; }); }},
-    {"trace", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Values{k.trace.format}; }); }},
+     [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.environment.graph_mode}; }); }},
+    {"trace", [](const Report& r) { return over_ranks(r, [](const auto& k) { return Texts{k.trace.format}; }); }},
     {"window",
      [](const Report& r) {
        return over_ranks(
-           r, [](const auto& k) { return Values{k.window ? std::string(metrics::word(k.window->kind)) : "none"}; });
+           r, [](const auto& k) { return Texts{k.window ? std::string(metrics::word(k.window->kind)) : "none"}; });
      }},
     {"classifier", [](const Report& r) { return std::to_string(r.classifier); }},
 };

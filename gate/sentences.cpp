@@ -237,7 +237,7 @@ struct SentenceRow {
   Reason reason;
   Writer sentence, next;
 };
-constexpr SentenceRow rows[] = {
+constexpr SentenceRow sentence_rows[] = {
     {Reason::within, &sentence_within, &next_nothing},
     {Reason::better, &sentence_better, &next_nothing},
     {Reason::worse_within_noise, &sentence_noisy, &next_noisy},
@@ -258,7 +258,7 @@ constexpr SentenceRow rows[] = {
 };
 
 const SentenceRow& row_of(Reason reason) {
-  for (const SentenceRow& row : rows)
+  for (const SentenceRow& row : sentence_rows)
     if (row.reason == reason) return row;
   TRACEWEIR_ASSERT(!"every reason of a metric's rule has its sentences");
 }

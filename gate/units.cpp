@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 
 namespace traceweir::gate {
@@ -52,8 +53,6 @@ constexpr double quantity_max = 1e150;
 struct Quantity {
   std::string_view number, unit;
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/findings/case_numbers.hpp"
 
 // Every threshold without another source is that of the spec of metrics, section 8.
@@ -16,8 +17,6 @@ using timeline::Collective;
 using timeline::Range;
 using timeline::Work;
 using timeline::WorkKind;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool holds(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) { return lower(a) == b; };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/metrics/rows.hpp"
 
 namespace traceweir::findings {
@@ -27,8 +28,6 @@ constexpr std::array<bool, 256> begins_loading_word = [] {
   return out;
 }();
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool holds_loading_word(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (!begins_loading_word[static_cast<unsigned char>(text[at])]) continue;
@@ -46,8 +45,7 @@ bool holds_loading_word(std::string_view text) {
 bool names_data_loading(std::string_view range_name) {
   // Nearly all names. Those that load nothing for another reason hold such a word, too.
   if (!holds_loading_word(range_name)) return false;
-  std::string text(range_name);
-  std::transform(text.begin(), text.end(), text.begin(), lower);
+  std::string text = lower_case(range_name);
   for (const std::string_view other : not_loading)
     for (std::size_t at = text.find(other); at != std::string::npos; at = text.find(other))
       text.erase(at, other.size());

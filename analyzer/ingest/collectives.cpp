@@ -2,14 +2,13 @@
 
 #include <string>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/ingest/kernel_name.hpp"
 
 namespace traceweir::ingest {
 namespace {
 
 using timeline::Collective;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// `_reduce_scatter_base` → `reducescatterbase`: libraries do not agree on case and separators.
 std::string folded(std::string_view text) {

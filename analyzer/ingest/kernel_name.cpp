@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::ingest {
 namespace {
 
 constexpr std::string_view anonymous = "(anonymous namespace)";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$';

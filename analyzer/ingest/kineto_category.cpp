@@ -31,30 +31,30 @@ constexpr CategoryWord category_words[] = {
 
 /// What else the profiler writes and no metric needs: host rows, other accelerators, its own bookkeeping.
 /// Source: spec of formats, section 4.2.
-constexpr std::string_view other_words[] = {"external_correlation",
-                                            "cpu_instant_event",
-                                            "python_function",
-                                            "overhead",
-                                            "cuda_sync",
-                                            "cuda_event",
-                                            "cuda_profiler_range",
-                                            "mtia_runtime",
-                                            "mtia_ccp_events",
-                                            "mtia_insight",
-                                            "mtia_counters",
-                                            "mtia_workloadd",
-                                            "glow_runtime",
-                                            "hpu_op",
-                                            "xpu_sync",
-                                            "xpu_scope_profiler",
-                                            "collective_comm",
-                                            "hardware_counters",
-                                            "trace",
-                                            "fwdbwd",
-                                            "ac2g",
-                                            "async",
-                                            "async_gpu",
-                                            "async_cpu_to_gpu"};
+constexpr std::string_view ignored_words[] = {"external_correlation",
+                                              "cpu_instant_event",
+                                              "python_function",
+                                              "overhead",
+                                              "cuda_sync",
+                                              "cuda_event",
+                                              "cuda_profiler_range",
+                                              "mtia_runtime",
+                                              "mtia_ccp_events",
+                                              "mtia_insight",
+                                              "mtia_counters",
+                                              "mtia_workloadd",
+                                              "glow_runtime",
+                                              "hpu_op",
+                                              "xpu_sync",
+                                              "xpu_scope_profiler",
+                                              "collective_comm",
+                                              "hardware_counters",
+                                              "trace",
+                                              "fwdbwd",
+                                              "ac2g",
+                                              "async",
+                                              "async_gpu",
+                                              "async_cpu_to_gpu"};
 
 bool equal_folded(std::string_view text, std::string_view lower_case) {
   if (text.size() != lower_case.size()) return false;
@@ -80,7 +80,7 @@ bool is_work(Category category) {
 
 bool is_kineto_category(std::string_view cat) {
   return category_of(cat) != Category::unneeded ||
-         std::any_of(std::begin(other_words), std::end(other_words),
+         std::any_of(std::begin(ignored_words), std::end(ignored_words),
                      [&](std::string_view word) { return equal_folded(cat, word); });
 }
 

@@ -6,11 +6,11 @@
 
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/kineto_brackets.hpp"
+#include "analyzer/ingest/kineto_text.hpp"
 
 namespace traceweir::ingest {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 constexpr std::size_t value_bytes_max = std::size_t{16} << 20;
 constexpr std::size_t keys_named_max = 8;
@@ -216,7 +216,7 @@ class Walk {
     const std::size_t last = text.find_last_not_of(", \t\r\n");
     std::optional<TextBatch> batch;
     if (last != std::string_view::npos) {
-      std::size_t begin = text.find_first_not_of(blanks);
+      std::size_t begin = text.find_first_not_of(json_blanks);
       const bool comma = text[begin] == ',';
       if (begun_ && !comma) ++shape_.missing_commas;
       if (begun_ && comma) ++begin;
@@ -247,7 +247,7 @@ class Walk {
   Result<bool> to_token() {
     for (;;) {
       const std::string_view text = window_.text();
-      const std::size_t first = text.find_first_not_of(blanks);
+      const std::size_t first = text.find_first_not_of(json_blanks);
       window_.consume(first == std::string_view::npos ? text.size() : first);
       if (first != std::string_view::npos) return true;
       TRACEWEIR_TRY(more, window_.more());

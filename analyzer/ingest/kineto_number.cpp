@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::ingest {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Takes the digits off the front of `text`.
 std::string_view take_digits(std::string_view& text) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/kineto_brackets.hpp"
@@ -77,17 +78,17 @@ std::string_view token_of(ondemand::value& value) {
   return token;
 }
 
-std::string_view unquoted(std::string_view token) {
+/// What a token of text says; nothing where it is another kind of value.
+std::string_view text_of(std::string_view token) {
   return token.size() > 1 && token.front() == '"' ? token.substr(1, token.size() - 2) : std::string_view();
 }
 
 /// Whether a token begins as JSON allows: NaN and Infinity do not.
 bool begins_as_json(std::string_view token) {
   if (token.empty()) return false;
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const char first = token.front();
-  if (first == '-') return token.size() > 1 && digit(token[1]);
-  return digit(first) || first == '"' || first == '{' || first == '[' || token == "true" || token == "false" ||
+  if (first == '-') return token.size() > 1 && is_digit(token[1]);
+  return is_digit(first) || first == '"' || first == '{' || first == '[' || token == "true" || token == "false" ||
          token == "null";
 }
 
@@ -154,7 +155,7 @@ simdjson::error_code read_event(ondemand::object object, Event& out, bool& reads
     const auto slot = find(event_keys, key);
     if (slot == nullptr) continue;
     out.*slot = token_of(field.value());
-    if (slot == &Event::cat) out.category = category_of(unquoted(out.cat));
+    if (slot == &Event::cat) out.category = category_of(text_of(out.cat));
     if (is_unneeded(out)) return out.category = Category::unneeded, simdjson::SUCCESS;
   }
   if (out.phase.empty() || out.cat.empty()) out.category = Category::unneeded;
@@ -312,7 +313,7 @@ void EventParser::State::parse_alone(std::span<char> element, std::uint64_t posi
 void EventParser::State::hand_over(const Event& event, EventSink& sink) {
   ++counts.objects;
   // One is enough: the look-up is not for every row of a large trace.
-  if (counts.of_kineto == 0 && !event.cat.empty() && is_kineto_category(unquoted(event.cat))) ++counts.of_kineto;
+  if (counts.of_kineto == 0 && !event.cat.empty() && is_kineto_category(text_of(event.cat))) ++counts.of_kineto;
   if (!event.phase.empty() || !event.cat.empty()) ++counts.phases;
   if (event.category != Category::unneeded) return sink.event(event);
   if (!event.cat.empty()) ++counts.passed_over;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 
 namespace traceweir::ingest {
@@ -29,7 +30,7 @@ std::optional<char32_t> hex4(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
   char32_t value = 0;
   for (const char c : text.substr(0, 4)) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = is_digit(c);
     const char folded = static_cast<char>(c | 0x20);
     if (!digit && (folded < 'a' || folded > 'f')) return std::nullopt;
     value = value * 16 + static_cast<char32_t>(digit ? c - '0' : folded - 'a' + 10);
@@ -106,7 +107,7 @@ void repair_outside(std::string_view& rest, std::string& out) {
   while (length < rest.size() && is_word(rest[length])) ++length;
   const std::string_view word = rest.substr(sign, length - sign);
   const bool known = sign == 0 && (word == "true" || word == "false" || word == "null");
-  const bool exponent = !out.empty() && out.back() >= '0' && out.back() <= '9';
+  const bool exponent = !out.empty() && is_digit(out.back());
   if (word.empty() || known || exponent) {
     const std::size_t copied = word.empty() ? 1 : length;
     out += rest.substr(0, copied);
@@ -117,10 +118,8 @@ void repair_outside(std::string_view& rest, std::string& out) {
   rest.remove_prefix(length);
 }
 
-constexpr std::string_view blanks = " \t\r\n";
-
 std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blanks);
+  const std::size_t first = text.find_first_not_of(json_blanks);
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
@@ -143,9 +142,9 @@ bool ends_value(std::string_view rest) {
 /// Whether a string that begins behind `before` is the value of "name".
 bool is_name_value(std::string_view before) {
   constexpr std::string_view key = "\"name\"";
-  const std::size_t colon = before.find_last_not_of(blanks);
+  const std::size_t colon = before.find_last_not_of(json_blanks);
   if (colon == std::string_view::npos || before[colon] != ':') return false;
-  const std::size_t end = before.substr(0, colon).find_last_not_of(blanks);
+  const std::size_t end = before.substr(0, colon).find_last_not_of(json_blanks);
   return end != std::string_view::npos && before.substr(0, end + 1).ends_with(key);
 }
 

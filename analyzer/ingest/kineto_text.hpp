@@ -7,6 +7,9 @@
 
 namespace traceweir::ingest {
 
+/// What may stand between the tokens of a JSON document.
+inline constexpr std::string_view json_blanks = " \t\r\n";
+
 /// What a JSON string token says. Shape: `token` with its quotes; the result is a part of it where nothing is escaped,
 /// else it lies in `scratch`.
 struct StringText {

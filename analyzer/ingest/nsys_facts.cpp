@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/nsys_schema.hpp"
 
@@ -35,13 +36,6 @@ constexpr std::string_view loss_words[] = {
     "buffers are full",
     "out of buffer",
 };
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 /// Diagnostics may name files and users; a report may not.
 std::string without_paths(std::string_view text) {

@@ -52,7 +52,7 @@ class RangeReader {
   std::vector<DomainRange> waiting_;
 };
 
-enum RangeColumn : std::size_t { start, end, type, text, text_id, global_tid, domain, binary };
+enum RangeColumn : std::size_t { range_start, range_end, type, text, text_id, global_tid, domain, binary };
 
 Result<void> RangeReader::read() {
   TRACEWEIR_TRY(schemas, PayloadSchemas::read(file_));
@@ -89,9 +89,9 @@ void RangeReader::take(const TableRows& rows) {
 }
 
 void RangeReader::take_range(Process& process, const TableRows& rows, std::string_view name) {
-  if (rows[start].type == Cell::Type::integer && rows[end].type == Cell::Type::null)
+  if (rows[range_start].type == Cell::Type::integer && rows[range_end].type == Cell::Type::null)
     return process.builder.note(FindingCode::open_range, name);
-  const auto span = span_of(rows[start], rows[end]);
+  const auto span = span_of(rows[range_start], rows[range_end]);
   if (!span) return processes_.drop(nvtx_table);
   DomainRange range{
       .process = &process,

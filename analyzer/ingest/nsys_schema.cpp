@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 
 namespace traceweir::ingest::nsys {
@@ -77,8 +78,7 @@ std::optional<std::int64_t> integer_in(const Cell& cell) {
 }
 
 bool same_column(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string some_names(const std::vector<std::string>& names) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/collectives.hpp"
 #include "analyzer/ingest/nsys_stats_tables.hpp"
@@ -25,8 +26,8 @@ using timeline::DurationSum;
 using timeline::KernelSum;
 using timeline::Sums;
 
-constexpr double time_max = 4e18;   // ns: about the end of what 64 bits hold
-constexpr double bytes_max = 4e18;  // the same for sizes
+constexpr double time_max = 4e18;         // ns: about the end of what 64 bits hold
+constexpr double total_bytes_max = 4e18;  // the same for sizes
 
 struct UnitWord {
   std::string_view word;
@@ -67,8 +68,7 @@ Spelling spelling_of(const std::vector<StatsTable>& tables) {
 std::optional<std::string> plain_number(std::string_view cell, Spelling spelling) {
   std::string out;
   for (const char c : cell) {
-    const bool digit = c >= '0' && c <= '9';
-    if (digit)
+    if (is_digit(c))
       out += c;
     else if (c == spelling.decimal)
       out += '.';
@@ -246,7 +246,7 @@ Result<void> read_copy_bytes(const StatsTable& table, Spelling spelling, Sums& s
   for (const auto& row : table.rows) {
     const auto bytes = number_in(row[total->index], spelling);
     const auto copies = integer_in(row[*count], spelling);
-    if (!bytes || *bytes < 0 || *bytes * total->factor > bytes_max || !copies || *copies < 0)
+    if (!bytes || *bytes < 0 || *bytes * total->factor > total_bytes_max || !copies || *copies < 0)
       return wrong(table, row, "its size or count is no number");
     sizes.push_back(CopyBytes{clean_text(row.back()), direction_of(row.back()), *copies, *bytes * total->factor});
   }

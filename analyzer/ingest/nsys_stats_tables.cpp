@@ -33,40 +33,40 @@ constexpr ReportWord report_words[] = {
 };
 
 /// Reports that share their columns with one that we read, or hold its rows again: known, and passed over.
-constexpr std::string_view other_words[] = {"_kern_gb_sum",
-                                            "gpukerngbsum",
-                                            "cuda_gpu_sum",
-                                            "gpusum",
-                                            "cuda_api_sum",
-                                            "cudaapisum",
-                                            "CUDA API",
-                                            "osrt_sum",
-                                            "osrtsum",
-                                            "OS Runtime",
-                                            "Operating System Runtime",
-                                            "nvtx",
-                                            "NVTX",
-                                            "_trace",
-                                            "gputrace",
-                                            "apitrace",
-                                            "um_sum",
-                                            "umsum",
-                                            "openacc",
-                                            "openmp",
-                                            "OpenMP",
-                                            "OpenACC",
-                                            "opengl",
-                                            "vulkan",
-                                            "wddm",
-                                            "dx1",
-                                            "mpi_event",
-                                            "nvvideo",
-                                            "network",
-                                            "syscall",
-                                            "kern_exec",
-                                            "kernexec",
-                                            "um_total",
-                                            "umtotal"};
+constexpr std::string_view unread_words[] = {"_kern_gb_sum",
+                                             "gpukerngbsum",
+                                             "cuda_gpu_sum",
+                                             "gpusum",
+                                             "cuda_api_sum",
+                                             "cudaapisum",
+                                             "CUDA API",
+                                             "osrt_sum",
+                                             "osrtsum",
+                                             "OS Runtime",
+                                             "Operating System Runtime",
+                                             "nvtx",
+                                             "NVTX",
+                                             "_trace",
+                                             "gputrace",
+                                             "apitrace",
+                                             "um_sum",
+                                             "umsum",
+                                             "openacc",
+                                             "openmp",
+                                             "OpenMP",
+                                             "OpenACC",
+                                             "opengl",
+                                             "vulkan",
+                                             "wddm",
+                                             "dx1",
+                                             "mpi_event",
+                                             "nvvideo",
+                                             "network",
+                                             "syscall",
+                                             "kern_exec",
+                                             "kernexec",
+                                             "um_total",
+                                             "umtotal"};
 constexpr std::string_view other_report = "other";
 
 constexpr std::string_view time_columns[] = {"Time (%)", "Time(%)", "Total Time", "Total"};
@@ -87,7 +87,7 @@ std::string_view trimmed(std::string_view text) {
 /// The report that a line in front of a table names: ours, `other`, or nothing.
 std::string_view named_in(std::string_view line) {
   if (const std::string_view report = stats_report_in(line); !report.empty()) return report;
-  const bool other = std::any_of(std::begin(other_words), std::end(other_words),
+  const bool other = std::any_of(std::begin(unread_words), std::end(unread_words),
                                  [&](std::string_view w) { return line.find(w) != std::string_view::npos; });
   return other ? other_report : std::string_view();
 }

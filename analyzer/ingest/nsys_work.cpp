@@ -53,7 +53,7 @@ HostMemory host_memory_of(const CopyKind& kind, const Cell& source, const Cell& 
 }
 
 /// The columns with which every table of work begins, and how many they are.
-enum Column : std::size_t { start, end, device, stream, correlation, global_pid, node, own };
+enum Column : std::size_t { work_start, work_end, device, stream, correlation, global_pid, node, own };
 
 // Demangled, short, mangled; then those that people add.
 constexpr std::size_t name_columns = 6;
@@ -90,7 +90,7 @@ class WorkReader {
 
 Result<WorkReader::Base> WorkReader::base_of(const TableRows& rows) {
   Base base;
-  const auto span = span_of(rows[start], rows[end]);
+  const auto span = span_of(rows[work_start], rows[work_end]);
   const auto ordinal = integer_or(rows[device], 0);
   const auto number = integer_or(rows[stream], 0);
   const auto id = integer_or(rows[correlation], 0);

@@ -13,7 +13,7 @@
 namespace traceweir::ingest {
 namespace {
 
-std::string why(int error) { return std::generic_category().message(error); }
+std::string words_of(int error) { return std::generic_category().message(error); }
 
 tl::unexpected<Error> write_failed(int error) {
   if (error == EFBIG)
@@ -22,7 +22,7 @@ tl::unexpected<Error> write_failed(int error) {
                 "(scratch_bytes_max)");
   const bool full = error == ENOSPC || error == EDQUOT;
   return fail(full ? ErrorCode::disk_full : ErrorCode::io_failed,
-              fmt::format("cannot write the inflated trace: {}", why(error)));
+              fmt::format("cannot write the inflated trace: {}", words_of(error)));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ File::~File() {
 
 Result<File> File::open(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", why(errno)));
+  if (descriptor < 0) return fail(ErrorCode::io_failed, fmt::format("cannot open the trace: {}", words_of(errno)));
   File file(descriptor);
   struct stat about {};
   const bool readable = ::fstat(descriptor, &about) == 0 && (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode));
@@ -59,7 +59,7 @@ Result<File> File::temporary() {
   if (error) return fail(ErrorCode::io_failed, fmt::format("no temporary directory: {}", error.message()));
   std::string name = (folder / "traceweir-XXXXXX").string();
   File made(::mkostemp(name.data(), O_CLOEXEC));
-  if (made.descriptor_ < 0) return fail(ErrorCode::io_failed, fmt::format("no temporary file: {}", why(errno)));
+  if (made.descriptor_ < 0) return fail(ErrorCode::io_failed, fmt::format("no temporary file: {}", words_of(errno)));
   ::unlink(name.c_str());
   return made;
 }
@@ -70,7 +70,7 @@ Result<std::size_t> File::read_descriptor(std::span<char> buffer) {
     const ssize_t got = ::read(descriptor_, buffer.data() + filled, buffer.size() - filled);
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", why(errno)));
+    if (got < 0) return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", words_of(errno)));
     filled += static_cast<std::size_t>(got);
   }
   bytes_read_ += filled;
@@ -116,7 +116,7 @@ Result<std::uint64_t> size_of(int descriptor) {
   const off_t here = ::lseek(descriptor, 0, SEEK_CUR);
   const off_t end = here < 0 ? -1 : ::lseek(descriptor, 0, SEEK_END);
   if (end < 0 || ::lseek(descriptor, here, SEEK_SET) != here)
-    return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", why(errno)));
+    return fail(ErrorCode::io_failed, fmt::format("cannot read the trace: {}", words_of(errno)));
   return static_cast<std::uint64_t>(end);
 }
 

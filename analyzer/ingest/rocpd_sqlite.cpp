@@ -29,23 +29,23 @@ using timeline::WorkSource;
 constexpr std::int64_t copy_bytes_max = std::int64_t{1} << 50;
 
 /// A word in the name of a copy. Source: rocprofiler-sdk, rocprofiler_memory_copy_operation_t.
-struct CopyWord {
+struct Copy {
   std::string_view word;
   std::string_view name;
   Direction direction;
 };
-constexpr CopyWord copy_words[] = {
+constexpr Copy copies[] = {
     {"HOST_TO_DEVICE", "Memcpy HtoD", Direction::h2d},
     {"DEVICE_TO_HOST", "Memcpy DtoH", Direction::d2h},
     {"DEVICE_TO_DEVICE", "Memcpy DtoD", Direction::d2d},
 };
-constexpr CopyWord unknown_copy{"", "Memcpy", Direction::none};
+constexpr Copy unknown_copy{"", "Memcpy", Direction::none};
 constexpr std::string_view peer_copy = "Memcpy PtoP";
 
-const CopyWord& copy_word_of(std::string_view name) {
-  const auto last = std::end(copy_words);
-  const auto found = std::find_if(std::begin(copy_words), last,
-                                  [&](const CopyWord& row) { return name.find(row.word) != std::string_view::npos; });
+const Copy& copy_of(std::string_view name) {
+  const auto last = std::end(copies);
+  const auto found = std::find_if(std::begin(copies), last,
+                                  [&](const Copy& row) { return name.find(row.word) != std::string_view::npos; });
   return found == last ? unknown_copy : *found;
 }
 
@@ -169,7 +169,7 @@ Result<void> RocpdReader::add_copy(const Place& place, const TableRows& rows, st
   const Agent source = end_of_copy(rocpd::own + 2);
   const Agent destination = end_of_copy(rocpd::own + 3);
   if (!source.is_gpu && !destination.is_gpu) return {};  // no GPU had to do with it
-  const CopyWord& word = copy_word_of(name);
+  const Copy& word = copy_of(name);
   const bool peer = source.is_gpu && destination.is_gpu && source.ordinal != destination.ordinal &&
                     (word.direction == Direction::d2d || word.direction == Direction::none);
   TRACEWEIR_TRY(process, processes_.make(place.process));
@@ -230,8 +230,8 @@ Result<std::vector<Timeline>> RocpdReader::finish() {
   Process nobody;
   std::vector<Process*> ranks = processes_.ranks();
   if (ranks.empty()) ranks.push_back(processes_.empty() ? &nobody : &processes_.begin()->second);
-  constexpr std::string_view work_tables[] = {rocpd::kernel_table, rocpd::copy_table};
-  processes_.note_dropped(*ranks.front(), work_tables);
+  constexpr std::string_view lossy_tables[] = {rocpd::kernel_table, rocpd::copy_table};
+  processes_.note_dropped(*ranks.front(), lossy_tables);
   std::vector<Timeline> timelines;
   for (Process* rank : ranks) {
     rank->builder.source.producer = facts_.producer();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/ingest/sqlite_header.hpp"
@@ -14,13 +15,6 @@
 
 namespace traceweir::ingest {
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 std::string sql_name(std::string_view name) {
   std::string out = "\"";

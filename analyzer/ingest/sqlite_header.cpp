@@ -10,6 +10,7 @@
 
 #include "analyzer/ingest/open_file.hpp"
 #include "analyzer/ingest/sqlite_file.hpp"
+#include "analyzer/ingest/sqlite_layout.hpp"
 
 namespace traceweir::ingest {
 namespace {
@@ -17,16 +18,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::string_view magic = "SQLite format 3\0"sv;
-constexpr std::size_t header_bytes = 100;
-using Header = std::array<unsigned char, header_bytes>;
-
-// Offsets of what we look at.
-constexpr std::size_t page_size_at = 16;
-constexpr std::size_t write_version_at = 18;
-constexpr std::size_t read_version_at = 19;
-constexpr std::size_t change_counter_at = 24;
-constexpr std::size_t page_count_at = 28;
-constexpr std::size_t valid_for_at = 92;
+using Header = std::array<unsigned char, sqlite_header::bytes>;
 
 std::uint64_t number_at(const Header& header, std::size_t at, std::size_t bytes) {
   std::uint64_t number = 0;
@@ -35,10 +27,10 @@ std::uint64_t number_at(const Header& header, std::size_t at, std::size_t bytes)
 }
 
 Result<Header> read_header(int descriptor, std::uint64_t file_bytes) {
-  if (file_bytes < header_bytes)
+  if (file_bytes < sqlite_header::bytes)
     return fail(ErrorCode::malformed_trace,
-                fmt::format("the database has {} bytes; its header alone has {}", file_bytes, header_bytes));
-  std::array<char, header_bytes> bytes{};
+                fmt::format("the database has {} bytes; its header alone has {}", file_bytes, sqlite_header::bytes));
+  std::array<char, sqlite_header::bytes> bytes{};
   if (::pread(descriptor, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     return fail(ErrorCode::io_failed, "the database cannot be read");
   if (!is_sqlite({bytes.data(), bytes.size()}))
@@ -70,20 +62,23 @@ Result<std::uint64_t> check_sqlite_header(int descriptor) {
   TRACEWEIR_TRY(file_bytes, size_of(descriptor));
   TRACEWEIR_TRY(header, read_header(descriptor, file_bytes));
 
-  const std::uint64_t stored = number_at(header, page_size_at, 2);
-  const std::uint64_t page_bytes = stored == 1 ? 65536 : stored;
+  const std::uint64_t stored = number_at(header, sqlite_header::page_size_at, 2);
+  const std::uint64_t page_bytes = sqlite_header::page_bytes_of(stored);
   if (page_bytes < 512 || !std::has_single_bit(page_bytes))
-    return fail(ErrorCode::malformed_trace, fmt::format("byte {}: {} is no page size", page_size_at, stored));
-  if (header[write_version_at] == 2 || header[read_version_at] == 2)
+    return fail(ErrorCode::malformed_trace,
+                fmt::format("byte {}: {} is no page size", sqlite_header::page_size_at, stored));
+  if (header[sqlite_header::write_version_at] == 2 || header[sqlite_header::read_version_at] == 2)
     return fail(ErrorCode::unsupported_format,
                 fmt::format("export still open or not checkpointed: the database is in WAL mode (byte {}), so rows may "
                             "be missing. Run `sqlite3 FILE 'PRAGMA journal_mode=DELETE'` where it was written",
-                            write_version_at));
-  if (header[write_version_at] != 1 || header[read_version_at] != 1)
-    return fail(ErrorCode::malformed_trace, fmt::format("byte {}: an unknown file version", write_version_at));
+                            sqlite_header::write_version_at));
+  if (header[sqlite_header::write_version_at] != 1 || header[sqlite_header::read_version_at] != 1)
+    return fail(ErrorCode::malformed_trace,
+                fmt::format("byte {}: an unknown file version", sqlite_header::write_version_at));
   // The page count is valid where its stamp agrees with the change counter; older writers leave it alone.
-  const bool counted = number_at(header, change_counter_at, 4) == number_at(header, valid_for_at, 4);
-  const std::uint64_t pages = number_at(header, page_count_at, 4);
+  const bool counted =
+      number_at(header, sqlite_header::change_counter_at, 4) == number_at(header, sqlite_header::valid_for_at, 4);
+  const std::uint64_t pages = number_at(header, sqlite_header::page_count_at, 4);
   if (counted && pages * page_bytes > file_bytes)
     return fail(ErrorCode::malformed_trace,
                 fmt::format("the database is cut off: {} of {} bytes are there", file_bytes, pages * page_bytes));

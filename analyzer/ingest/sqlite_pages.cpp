@@ -8,21 +8,11 @@
 #include <cerrno>
 
 #include "analyzer/ingest/open_file.hpp"
+#include "analyzer/ingest/sqlite_layout.hpp"
 
 namespace traceweir::ingest {
 namespace {
 
-// Offsets in the header.
-constexpr std::size_t page_size_at = 16;
-constexpr std::size_t reserved_at = 20;
-constexpr std::size_t change_counter_at = 24;
-constexpr std::size_t page_count_at = 28;
-constexpr std::size_t first_free_at = 32;
-constexpr std::size_t free_count_at = 36;
-constexpr std::size_t largest_root_at = 52;  // 0: no pages are maps
-constexpr std::size_t encoding_at = 56;
-constexpr std::size_t valid_for_at = 92;
-constexpr std::size_t header_bytes = 100;
 // Source: sqlite.org, "Database File Format": a page keeps at least so many bytes for its tree.
 constexpr std::size_t usable_bytes_min = 480;
 constexpr unsigned char utf8 = 1;
@@ -35,23 +25,26 @@ Result<SqlitePages> SqlitePages::open(int descriptor) {
   SqlitePages out;
   out.descriptor_ = descriptor;
   TRACEWEIR_TRY(file_bytes, size_of(descriptor));
-  std::array<unsigned char, header_bytes> header{};
+  std::array<unsigned char, sqlite_header::bytes> header{};
   if (::pread(descriptor, header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
     return fail(ErrorCode::io_failed, "the database cannot be read");
-  const std::size_t stored = std::size_t{header[page_size_at]} << 8U | header[page_size_at + 1];
-  out.page_bytes_ = stored == 1 ? 65536 : stored;
-  if (out.page_bytes_ < header[reserved_at] + usable_bytes_min)
-    return fail(ErrorCode::malformed_trace, fmt::format("byte {}: the pages have no room for rows", reserved_at));
-  out.usable_bytes_ = out.page_bytes_ - header[reserved_at];
+  const std::size_t stored =
+      std::size_t{header[sqlite_header::page_size_at]} << 8U | header[sqlite_header::page_size_at + 1];
+  out.page_bytes_ = sqlite_header::page_bytes_of(stored);
+  if (out.page_bytes_ < header[sqlite_header::reserved_at] + usable_bytes_min)
+    return fail(ErrorCode::malformed_trace,
+                fmt::format("byte {}: the pages have no room for rows", sqlite_header::reserved_at));
+  out.usable_bytes_ = out.page_bytes_ - header[sqlite_header::reserved_at];
   const std::uint64_t in_file = std::min<std::uint64_t>(file_bytes / out.page_bytes_, 0xFFFF'FFFEU);
   // Older writers leave the count in the header alone, and its stamp then differs from the change counter.
-  const PageNumber stated = four_bytes(header, page_count_at);
-  const bool counted = stated != 0 && four_bytes(header, change_counter_at) == four_bytes(header, valid_for_at);
+  const PageNumber stated = four_bytes(header, sqlite_header::page_count_at);
+  const bool counted = stated != 0 && four_bytes(header, sqlite_header::change_counter_at) ==
+                                          four_bytes(header, sqlite_header::valid_for_at);
   out.count_ = static_cast<PageNumber>(counted ? std::min<std::uint64_t>(stated, in_file) : in_file);
-  out.first_free_ = four_bytes(header, first_free_at);
-  out.free_count_ = four_bytes(header, free_count_at);
-  out.has_maps_ = four_bytes(header, largest_root_at) != 0;
-  out.is_utf8_ = header[encoding_at + 3] == utf8;
+  out.first_free_ = four_bytes(header, sqlite_header::first_free_at);
+  out.free_count_ = four_bytes(header, sqlite_header::free_count_at);
+  out.has_maps_ = four_bytes(header, sqlite_header::largest_root_at) != 0;
+  out.is_utf8_ = header[sqlite_header::encoding_at + 3] == utf8;
   out.window_ = std::make_unique<unsigned char[]>(window_bytes);
   return out;
 }

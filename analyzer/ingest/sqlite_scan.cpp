@@ -10,17 +10,11 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/ingest/sqlite_layout.hpp"
+
 namespace traceweir::ingest {
 namespace {
 
-constexpr unsigned char interior_kind = 5;
-constexpr unsigned char leaf_kind = 13;
-// Offsets in a page.
-constexpr std::size_t cell_count_at = 3;
-constexpr std::size_t last_child_at = 8;
-constexpr std::size_t leaf_cells_at = 8;
-constexpr std::size_t interior_cells_at = 12;
-constexpr std::size_t file_header_bytes = 100;  // before the tree of page 1
 constexpr std::size_t next_overflow_bytes = 4;
 // A tree as deep as SQLite itself follows one.
 constexpr std::uint32_t depth_max = 20;
@@ -171,27 +165,27 @@ Result<void> SqliteScan::enter(Child child) {
   leaf_cells_ = 0;
   next_cell_ = 0;
   TRACEWEIR_TRY(page, pages_.page(child.page));
-  const std::size_t tree_at = child.page == 1 ? file_header_bytes : 0;
-  if (page[tree_at] == interior_kind) return push_children(page, child);
-  if (page[tree_at] != leaf_kind) return damaged("no part of a table");
+  const std::size_t tree_at = child.page == 1 ? sqlite_header::bytes : 0;
+  if (page[tree_at + sqlite_tree::kind_at] == sqlite_tree::interior) return push_children(page, child);
+  if (page[tree_at + sqlite_tree::kind_at] != sqlite_tree::leaf) return damaged("no part of a table");
   if (leaf_depth_.value_or(child.depth) != child.depth) return damaged("another depth than its neighbours");
-  const std::size_t cells = two_bytes(page, tree_at + cell_count_at);
-  if (tree_at + leaf_cells_at + 2 * cells > page.size()) return damaged("more rows than it can hold");
+  const std::size_t cells = two_bytes(page, tree_at + sqlite_tree::cell_count_at);
+  if (tree_at + sqlite_tree::leaf_cells_at + 2 * cells > page.size()) return damaged("more rows than it can hold");
   leaf_depth_ = child.depth;
   leaf_ = page;
   leaf_cells_ = cells;
-  leaf_cells_at_ = tree_at + leaf_cells_at;
+  leaf_cells_at_ = tree_at + sqlite_tree::leaf_cells_at;
   lowest_row_ = page.size();
   rows_are_apart_ = false;
   return {};
 }
 
 Result<void> SqliteScan::push_children(PageBytes page, Child parent) {
-  const std::size_t tree_at = parent.page == 1 ? file_header_bytes : 0;
-  const std::size_t cells_at = tree_at + interior_cells_at;
-  const std::size_t cells = two_bytes(page, tree_at + cell_count_at);
+  const std::size_t tree_at = parent.page == 1 ? sqlite_header::bytes : 0;
+  const std::size_t cells_at = tree_at + sqlite_tree::interior_cells_at;
+  const std::size_t cells = two_bytes(page, tree_at + sqlite_tree::cell_count_at);
   if (cells_at + 2 * cells > page.size() || parent.depth == depth_max) return damaged("more children than it can hold");
-  to_visit_.push_back({four_bytes(page, tree_at + last_child_at), parent.depth + 1});
+  to_visit_.push_back({four_bytes(page, tree_at + sqlite_tree::last_child_at), parent.depth + 1});
   for (std::size_t i = cells; i-- > 0;) {
     const std::size_t at = two_bytes(page, cells_at + 2 * i);
     if (at + 4 > page.size()) return damaged("a child outside of it");

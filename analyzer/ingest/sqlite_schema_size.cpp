@@ -6,20 +6,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "analyzer/ingest/sqlite_layout.hpp"
+
 namespace traceweir::ingest {
 namespace {
 
 using Page = std::vector<unsigned char>;
-
-constexpr std::size_t file_header_bytes = 100;  // before the tree of page 1
-constexpr unsigned char interior = 5;
-constexpr unsigned char leaf = 13;
-// Offsets in a page of a tree.
-constexpr std::size_t kind_at = 0;
-constexpr std::size_t cell_count_at = 3;
-constexpr std::size_t last_child_at = 8;
-constexpr std::size_t leaf_cells_at = 8;
-constexpr std::size_t interior_cells_at = 12;
 
 std::size_t number_at(const Page& page, std::size_t at, std::size_t bytes) {
   std::size_t number = 0;
@@ -57,16 +49,18 @@ class Count {
     const tl::unexpected<Error> damaged =
         fail(ErrorCode::malformed_trace, fmt::format("the database is damaged: page {} is none of its schema", number));
     if (number == 0 || !read(number)) return damaged;
-    const std::size_t tree = number == 1 ? file_header_bytes : 0;
-    const std::size_t cells = number_at(page_, tree + cell_count_at, 2);
-    const unsigned char kind = page_[tree + kind_at];
-    const std::size_t cells_at = tree + (kind == interior ? interior_cells_at : leaf_cells_at);
-    if ((kind != interior && kind != leaf) || cells_at + 2 * cells > page_.size()) return damaged;
-    if (kind == leaf) {
+    const std::size_t tree = number == 1 ? sqlite_header::bytes : 0;
+    const std::size_t cells = number_at(page_, tree + sqlite_tree::cell_count_at, 2);
+    const unsigned char kind = page_[tree + sqlite_tree::kind_at];
+    const std::size_t cells_at =
+        tree + (kind == sqlite_tree::interior ? sqlite_tree::interior_cells_at : sqlite_tree::leaf_cells_at);
+    if ((kind != sqlite_tree::interior && kind != sqlite_tree::leaf) || cells_at + 2 * cells > page_.size())
+      return damaged;
+    if (kind == sqlite_tree::leaf) {
       rows_ += static_cast<std::int64_t>(cells);
       return {};
     }
-    to_visit.push_back(number_at(page_, tree + last_child_at, 4));
+    to_visit.push_back(number_at(page_, tree + sqlite_tree::last_child_at, 4));
     for (std::size_t cell = 0; cell < cells; ++cell) {
       const std::size_t at = number_at(page_, cells_at + 2 * cell, 2);
       if (at + 4 > page_.size()) return damaged;
@@ -90,12 +84,11 @@ class Count {
 }  // namespace
 
 Result<void> check_schema_size(int descriptor, std::int64_t rows_max) {
-  constexpr std::size_t page_size_at = 16;
-  Page header(file_header_bytes);
+  Page header(sqlite_header::bytes);
   if (::pread(descriptor, header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
     return fail(ErrorCode::io_failed, "the database cannot be read");
-  const std::size_t stored = number_at(header, page_size_at, 2);
-  return Count(descriptor, stored == 1 ? 65536 : stored, rows_max).run();
+  const std::size_t stored = number_at(header, sqlite_header::page_size_at, 2);
+  return Count(descriptor, sqlite_header::page_bytes_of(stored), rows_max).run();
 }
 
 }  // namespace traceweir::ingest

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analyzer/core/text.hpp"
+#include "analyzer/ingest/kineto_text.hpp"
 #include "analyzer/ingest/small_json.hpp"
 #include "analyzer/ingest/whole_text.hpp"
 #include "analyzer/timeline/builder.hpp"
@@ -113,10 +114,9 @@ Result<std::vector<StatedMetric>> metrics_of(const SmallJson& document) {
 }  // namespace
 
 bool is_stated_json(std::string_view head) {
-  constexpr std::string_view blanks = " \t\r\n";
   const std::size_t brace = head.find('{');
   if (brace == std::string_view::npos || head.find_first_not_of("\xEF\xBB\xBF \t\r\n") != brace) return false;
-  const std::size_t key = head.find_first_not_of(blanks, brace + 1);
+  const std::size_t key = head.find_first_not_of(json_blanks, brace + 1);
   return key != std::string_view::npos && head.substr(key).starts_with("\"metrics\"");
 }
 

@@ -46,6 +46,9 @@ constexpr Row kind_of_run_row(std::string_view id, Unit unit, Better better, std
   return {id, unit, better, meaning, nullptr, nullptr, nullptr, of};
 }
 
+/// The table itself, with words of its own.
+namespace table {
+
 constexpr Unit ratio = Unit::ratio, ns = Unit::ns, count = Unit::count, bytes = Unit::bytes, gb_per_s = Unit::gb_per_s;
 constexpr Better none = Better::none, lower = Better::lower, higher = Better::higher;
 
@@ -117,6 +120,8 @@ constexpr Row other_rows[] = {
     run_row("rank.step_skew", ratio, lower, "(max - min) / mean of step.time_p50 over ranks", step_skew),
 };
 
+}  // namespace table
+
 Metric metric_of(const Row& row) {
   const MetricInfo info{std::string(row.id), row.unit, row.better, std::string(row.meaning)};
   return {info, std::nullopt, row.of_rank, row.of_kind, row.of_run, row.of_kind_of_run};
@@ -133,10 +138,10 @@ Metric metric_of(const Row& row, Collective kind) {
 
 std::vector<Metric> expanded() {
   std::vector<Metric> metrics;
-  for (const Row& row : device_rows) metrics.push_back(metric_of(row));
+  for (const Row& row : table::device_rows) metrics.push_back(metric_of(row));
   for (const Collective kind : timeline::collectives)
-    for (const Row& row : kind_rows) metrics.push_back(metric_of(row, kind));
-  for (const Row& row : other_rows) metrics.push_back(metric_of(row));
+    for (const Row& row : table::kind_rows) metrics.push_back(metric_of(row, kind));
+  for (const Row& row : table::other_rows) metrics.push_back(metric_of(row));
   return metrics;
 }
 

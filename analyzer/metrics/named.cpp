@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/metrics/metric_table.hpp"
 #include "analyzer/metrics/rows.hpp"
 #include "analyzer/metrics/statistics.hpp"
@@ -69,9 +70,9 @@ std::optional<double> mean_in(Interval window, const std::vector<timeline::Count
 }
 
 char id_character(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
-  const bool stays = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
-  return stays ? c : '_';
+  const char small = lower(c);
+  const bool stays = (small >= 'a' && small <= 'z') || is_digit(c) || c == '.' || c == '-';
+  return stays ? small : '_';
 }
 
 using RankValue = std::pair<double, std::int64_t>;  ///< value, rank

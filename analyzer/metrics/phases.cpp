@@ -3,6 +3,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyzer/core/ascii.hpp"
 #include "analyzer/metrics/rows.hpp"
 #include "analyzer/metrics/step_ranges.hpp"
 
@@ -159,7 +160,7 @@ void set_phase_name(std::string_view range_name, std::string& into) {
   std::size_t size = 0;
   bool in_number = false;
   for (const char c : range_name) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = is_digit(c);
     if (!digit || !in_number) into[size++] = digit ? 'N' : c;
     in_number = digit;
   }

@@ -4,15 +4,14 @@
 #include <cstddef>
 #include <utility>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::metrics {
 namespace {
 
 constexpr std::string_view profiler_step_prefix = "ProfilerStep#";
 constexpr std::string_view step_words[] = {"step", "iteration", "iter", "batch"};
 constexpr std::string_view separators = " #_:";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_number(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 

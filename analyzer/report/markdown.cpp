@@ -11,8 +11,6 @@
 namespace traceweir::report {
 namespace {
 
-constexpr std::size_t idle_rows_max = 6;
-constexpr std::size_t kernel_rows_max = 10;
 constexpr std::size_t name_cells_max = 80;
 
 /// What stands for a character. After @ and # a space without width keeps a host from seeing a mention or a reference.

@@ -36,6 +36,10 @@ Facts rank_facts(const RankReport& rank);
 /// Utilization, compute, exposed communication and copies, idle.
 std::vector<Figure> figures(const RankReport& rank);
 
+/// As many rows as a person is shown.
+inline constexpr std::size_t idle_rows_max = 6;
+inline constexpr std::size_t kernel_rows_max = 10;
+
 /// Idle time by cause and phase, the longest first, at most `rows_max`.
 Grid idle_grid(const RankReport& rank, std::size_t rows_max);
 

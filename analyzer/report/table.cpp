@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t columns = 96;
 constexpr std::size_t bar_cells = 40;
-constexpr std::size_t idle_rows_max = 6;
-constexpr std::size_t kernel_rows_max = 10;
 // From here on each rank gets its figures and findings only: the run's table tells the rest.
 constexpr std::size_t detailed_ranks_max = 4;
 

@@ -15,7 +15,7 @@ namespace traceweir::analysis {
 namespace {
 
 constexpr int pipe_bytes = 1 << 20;
-constexpr std::size_t piece_bytes = std::size_t{64} * 1024;
+constexpr std::size_t fed_bytes = std::size_t{64} * 1024;
 
 tl::unexpected<Error> failed(const char* doing) {
   return fail(ErrorCode::io_failed, std::string(doing) + ": " + std::generic_category().message(errno));
@@ -59,7 +59,7 @@ void Feed::abandon() {
   tell();
 }
 
-Pump::Pump(Feed& feed, Descriptor pipe) : feed_(&feed), pipe_(std::move(pipe)), piece_(piece_bytes) {
+Pump::Pump(Feed& feed, Descriptor pipe) : feed_(&feed), pipe_(std::move(pipe)), piece_(fed_bytes) {
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(pipe_.get(), F_SETPIPE_SZ, pipe_bytes);  // fewer wake-ups; without it the pipe is smaller
   sigset_t broken_pipe;

@@ -69,7 +69,7 @@ boost::asio::awaitable<http::Response> get_asset(http::Request& request, Service
   co_return answer(request, *file, for_ever);
 }
 
-constexpr http::Route<Services> table[] = {
+constexpr http::Route<Services> page_table[] = {
     {Verb::get, "/", &get_page},
     {Verb::get, "/analyze", &get_page},
     {Verb::get, "/projects", &get_page},
@@ -82,6 +82,6 @@ constexpr http::Route<Services> table[] = {
 
 }  // namespace
 
-std::span<const http::Route<Services>> page_routes() { return table; }
+std::span<const http::Route<Services>> page_routes() { return page_table; }
 
 }  // namespace traceweir::api

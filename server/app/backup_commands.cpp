@@ -25,7 +25,7 @@ namespace traceweir::app {
 namespace {
 
 /// What the three commands can be told.
-struct Arguments {
+struct BackupArguments {
   std::string file, to;
   bool no_traces = false, check = false;
 };
@@ -79,7 +79,7 @@ Result<void> judge_traces(const backup::Manifest& manifest) {
                   counted(static_cast<std::int64_t>(manifest.damaged.size()), "trace"), manifest.damaged.front()));
 }
 
-Result<void> command_backup(const ConfigSource& source, const Arguments& arguments) {
+Result<void> command_backup(const ConfigSource& source, const BackupArguments& arguments) {
   TRACEWEIR_TRY(config, load_config(source));
   if (!std::filesystem::exists(config.data_dir))
     return fail(ErrorCode::io_failed, "data_dir = '" + config.data_dir + "': nothing is stored there");
@@ -91,7 +91,7 @@ Result<void> command_backup(const ConfigSource& source, const Arguments& argumen
   return judge_traces(manifest);
 }
 
-Result<void> command_restore(const ConfigSource& source, const Arguments& arguments) {
+Result<void> command_restore(const ConfigSource& source, const BackupArguments& arguments) {
   if (arguments.check) {
     TRACEWEIR_TRY(manifest, backup::verify(arguments.file, &say));
     print_result(arguments.file + " is whole", manifest);
@@ -120,7 +120,7 @@ class TableProgress {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Result<void> command_copy_store(const ConfigSource& source, const Arguments& arguments) {
+Result<void> command_copy_store(const ConfigSource& source, const BackupArguments& arguments) {
   TRACEWEIR_TRY_VOID(store::check_url(arguments.to));
   TRACEWEIR_TRY(config, load_config(source));
   TRACEWEIR_TRY(snapshot, store::open_snapshot(config.store_url()));
@@ -164,8 +164,8 @@ Example:
 }  // namespace
 
 void add_backup_commands(CLI::App& app, const std::function<void(const StoreCommand&)>& on_given) {
-  const auto arguments = std::make_shared<Arguments>();  // outlives this function in the options and callbacks
-  using Run = Result<void> (*)(const ConfigSource&, const Arguments&);
+  const auto arguments = std::make_shared<BackupArguments>();  // outlives this function in the options and callbacks
+  using Run = Result<void> (*)(const ConfigSource&, const BackupArguments&);
   const auto command = [&](const char* name, const char* help, const char* footer, Run run) {
     CLI::App* const sub = app.add_subcommand(name, help)->fallthrough();
     sub->footer(footer);

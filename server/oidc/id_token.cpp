@@ -32,11 +32,6 @@ Result<wire::Json> object_in(std::string_view part) {
   return *std::move(json);
 }
 
-std::string text_in(const wire::Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// RFC 7519's NumericDate, which may have a fraction.
 std::optional<Time> time_in(const wire::Json& claims, const char* key) {
   const auto found = claims.find(key);
@@ -96,6 +91,11 @@ Result<IdToken> parse_id_token(std::string_view text) {
   token.signature = *signature;
   token.claims = std::move(claims);
   return token;
+}
+
+std::string text_in(const wire::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::string issuer_of(const IdToken& token) { return text_in(token.claims, "iss"); }

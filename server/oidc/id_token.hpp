@@ -28,6 +28,9 @@ struct IdToken {
 /// The bytes that base64url stands for (RFC 7515, no padding). Nothing: it is none.
 std::optional<std::string> base64url_decoded(std::string_view text);
 
+/// A member that is text; empty: there is no such member.
+std::string text_in(const wire::Json& object, const char* key);
+
 /// Nothing in it is believed yet, `iss` included.
 /// Errors: unauthorized: not three parts, no JSON objects, another algorithm, no key id, extensions that must be
 ///         understood (`crit`).

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <iterator>
 
+#include "analyzer/core/ascii.hpp"
+
 namespace traceweir::oidc {
 namespace {
 
@@ -26,7 +28,7 @@ bool is_among(const std::string_view (&words)[n], std::string_view word) {
 }
 
 /// Numbers come as text or as numbers.
-std::string text_in(const wire::Json& claims, const char* key) {
+std::string word_in(const wire::Json& claims, const char* key) {
   const auto found = claims.find(key);
   if (found == claims.end()) return {};
   if (found->is_number_integer()) return found->dump();
@@ -55,27 +57,26 @@ std::optional<std::int64_t> change_in(const std::string& ref) {
 void read_own(const wire::Json& claims, Job& job) {
   job.branch = branch_in(job.ref);
   if (job.branch.empty()) return;
-  job.commit = text_in(claims, "sha");
-  std::transform(job.commit.begin(), job.commit.end(), job.commit.begin(),
-                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c; });
+  job.commit = word_in(claims, "sha");
+  std::transform(job.commit.begin(), job.commit.end(), job.commit.begin(), lower);
 }
 
 void read_github(const wire::Json& claims, Job& job) {
-  job.repository = text_in(claims, "repository");
-  job.repository_id = text_in(claims, "repository_id");
-  job.ref = text_in(claims, "ref");
-  job.run = text_in(claims, "run_id");
-  if (is_among(github_own_events, text_in(claims, "event_name"))) read_own(claims, job);
+  job.repository = word_in(claims, "repository");
+  job.repository_id = word_in(claims, "repository_id");
+  job.ref = word_in(claims, "ref");
+  job.run = word_in(claims, "run_id");
+  if (is_among(github_own_events, word_in(claims, "event_name"))) read_own(claims, job);
 }
 
 void read_gitlab(const wire::Json& claims, Job& job) {
-  job.repository = text_in(claims, "project_path");
-  job.repository_id = text_in(claims, "project_id");
-  job.ref = text_in(claims, "ref_path");
+  job.repository = word_in(claims, "project_path");
+  job.repository_id = word_in(claims, "project_id");
+  job.ref = word_in(claims, "ref_path");
   if (job.ref.empty())  // older than 16.0
-    job.ref = std::string(text_in(claims, "ref_type") == "tag" ? tags : heads) + text_in(claims, "ref");
-  job.run = text_in(claims, "pipeline_id");
-  if (is_among(gitlab_own_sources, text_in(claims, "pipeline_source"))) read_own(claims, job);
+    job.ref = std::string(word_in(claims, "ref_type") == "tag" ? tags : heads) + word_in(claims, "ref");
+  job.run = word_in(claims, "pipeline_id");
+  if (is_among(gitlab_own_sources, word_in(claims, "pipeline_source"))) read_own(claims, job);
 }
 
 struct CiRow {
@@ -131,8 +132,8 @@ std::string_view tag_of(const Job& job) {
 
 Result<Job> job_of(Ci ci, const wire::Json& claims) {
   Job job;
-  job.issuer = text_in(claims, "iss");
-  job.environment = text_in(claims, "environment");
+  job.issuer = word_in(claims, "iss");
+  job.environment = word_in(claims, "environment");
   for (const CiRow& row : cis)
     if (row.ci == ci) row.read(claims, job);
   job.pull_request = change_in(job.ref);

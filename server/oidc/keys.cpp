@@ -39,11 +39,6 @@ Number number_of(std::string_view bytes) {
   return Number(BN_bin2bn(bytes_of(bytes), static_cast<int>(bytes.size()), nullptr));
 }
 
-std::string text_in(const wire::Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<std::string> bytes_in(const wire::Json& object, const char* name) {
   auto bytes = base64url_decoded(text_in(object, name));
   return bytes && !bytes->empty() ? bytes : std::nullopt;

@@ -2,7 +2,6 @@
 
 #include <openssl/ssl.h>
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -12,8 +11,8 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <cctype>
 
+#include "analyzer/core/ascii.hpp"
 #include "server/outbound/address.hpp"
 
 namespace traceweir::s3 {
@@ -36,16 +35,9 @@ Request request_of(const Outgoing& outgoing) {
   return request;
 }
 
-std::string lower(beast::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 Answer answer_of(http::response<http::string_body> response) {
   Answer answer{response.result_int(), {}, {}};
-  for (const auto& field : response) answer.headers[lower(field.name_string())] = std::string(field.value());
+  for (const auto& field : response) answer.headers[lower_case(field.name_string())] = std::string(field.value());
   answer.body = std::move(response.body());
   return answer;
 }

@@ -19,13 +19,13 @@ std::vector<std::string> months_before(PostgresConnection& connection, Timestamp
 /// Deletes the values of the next runs after this row number that were received before. Returns the number of the last
 /// one, or nothing where there is none.
 std::optional<std::int64_t> delete_some(PostgresConnection& connection, Timestamp time, std::int64_t after) {
-  constexpr std::int64_t runs_at_once = 200;
+  constexpr std::int64_t runs_of_a_month_at_once = 200;
   std::optional<std::int64_t> last;
   Rows row = connection.query(
       "WITH old AS (SELECT seq FROM run WHERE received_us < $1 AND seq > $2 ORDER BY seq LIMIT $3), "
       "gone AS (DELETE FROM measurement v USING old WHERE v.run_seq = old.seq AND v.received_us < $1) "
       "SELECT max(seq) FROM old",
-      time, after, runs_at_once);
+      time, after, runs_of_a_month_at_once);
   if (row.next()) row.read(last);
   return last;
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error unavailable(const fs::path& file, std::string_view why) {
+Error unusable(const fs::path& file, std::string_view why) {
   return {ErrorCode::store_unavailable, "store " + file.string() + ": " + std::string(why)};
 }
 
@@ -28,13 +28,13 @@ std::invoke_result_t<Work> guarded(Connection& connection, const Work& work) {
 // From here on: the catalogue.
 
 std::optional<ColumnKind> kind_of(std::string_view type) {
-  struct TypeRow {
+  struct KindRow {
     std::string_view type;
     ColumnKind kind;
   };
-  constexpr TypeRow types[] = {
+  constexpr KindRow kinds[] = {
       {"INTEGER", ColumnKind::integer}, {"REAL", ColumnKind::real}, {"TEXT", ColumnKind::text}};
-  for (const TypeRow& row : types)
+  for (const KindRow& row : kinds)
     if (row.type == type) return row.kind;
   return std::nullopt;
 }
@@ -259,10 +259,10 @@ Result<std::unique_ptr<StoreSnapshot>> open_sqlite_snapshot(std::string_view pat
   try {
     auto snapshot = std::make_unique<SqliteSnapshot>(file);
     if (const auto prepared = snapshot->prepare(); !prepared)
-      return tl::unexpected(unavailable(file, prepared.error().message));
+      return tl::unexpected(unusable(file, prepared.error().message));
     return snapshot;
   } catch (const SQLite::Exception& exception) {
-    return tl::unexpected(unavailable(file, exception.what()));
+    return tl::unexpected(unusable(file, exception.what()));
   }
 }
 
@@ -275,7 +275,7 @@ Result<std::unique_ptr<TableTarget>> open_sqlite_target(std::string_view path, s
     TRACEWEIR_TRY_VOID(target->prepare(version));
     return target;
   } catch (const SQLite::Exception& exception) {
-    return tl::unexpected(unavailable(file, exception.what()));
+    return tl::unexpected(unusable(file, exception.what()));
   }
 }
 

@@ -6,8 +6,6 @@
 namespace traceweir::wire {
 namespace {
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json side_json(const DiffSide& side) {
   return {{"run", text_or_null(side.run)},
           {"commit", text_or_null(side.commit)},

@@ -7,8 +7,6 @@
 namespace traceweir::wire {
 namespace {
 
-Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json row_json(const gate::Contribution& row, const Unit& unit) {
   Json json = {{"cause", gate::word(row.cause)}, {"name", row.name}};
   if (!row.phase.empty()) json["phase"] = row.phase;

@@ -91,9 +91,7 @@ void add(std::string& out, std::string_view key, const T& value) {
   append(out, value);
 }
 
-std::optional<std::string> text_or_null(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
+std::optional<std::string> stated(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
 void append(std::string& out, const gate::NoiseBand& band) {
   out += '{';
@@ -107,7 +105,7 @@ void append(std::string& out, const HistoryPoint& point) {
   out += '{';
   add(out, "run", point.run);
   add(out, "commit", point.commit);
-  add(out, "branch", text_or_null(point.branch));
+  add(out, "branch", stated(point.branch));
   add(out, "subject", point.subject);
   add(out, "author", point.author);
   add(out, "committed_at", point.committed_at);
@@ -151,7 +149,7 @@ void append(std::string& out, const HistorySegment& segment) {
   out += '}';
 }
 
-std::optional<Timestamp> time_of(ObjectReader& in, std::string_view key) {
+std::optional<Timestamp> known_time_of(ObjectReader& in, std::string_view key) {
   const auto text = in.maybe_text(key);
   return text ? from_rfc3339(*text) : std::nullopt;
 }
@@ -175,7 +173,7 @@ Result<HistoryPoint> point_of(const Json& json) {
   point.commit = in.text("commit");
   point.branch = in.maybe_text("branch").value_or("");
   point.environment = in.maybe_text("environment").value_or("");
-  point.committed_at = time_of(in, "committed_at");
+  point.committed_at = known_time_of(in, "committed_at");
   const auto uploaded = from_rfc3339(in.text("uploaded_at"));
   if (!uploaded) in.refuse("uploaded_at", "a time was expected");
   point.uploaded_at = uploaded.value_or(Timestamp{});
@@ -191,7 +189,7 @@ Result<HistoryPoint> point_of(const Json& json) {
   return point;
 }
 
-Result<HistoryChange> change_of(const Json& json) {
+Result<HistoryChange> history_change_of(const Json& json) {
   ObjectReader in(json);
   HistoryChange change;
   change.run = in.text("run");
@@ -290,7 +288,7 @@ Result<HistoryDocument> history_from_json(std::string_view text) {
   history.unit = in.text("unit");
   history.better = better_of(in.text("better")).value_or(Better::none);
   TRACEWEIR_TRY(points, list_of(in, "points", &point_of));
-  TRACEWEIR_TRY(changes, list_of(in, "change_points", &change_of));
+  TRACEWEIR_TRY(changes, list_of(in, "change_points", &history_change_of));
   TRACEWEIR_TRY(segments, list_of(in, "segments", &segment_of));
   history.points = std::move(points);
   history.changes = std::move(changes);

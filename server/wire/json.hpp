@@ -25,6 +25,15 @@ Result<Json> parse_json(std::string_view text);
 /// One line; text that is not UTF-8 comes out with U+FFFD, never as an exception.
 std::string dump(const Json& json);
 
+/// The value, or null.
+template <typename T>
+Json nullable(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The text; null: it is empty.
+inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 /// The texts in a list; what is no text is left out. nullptr: no list, no texts.
 std::vector<std::string> texts_of(const Json* list);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Points = std::vector<gate::BaselinePoint>;
 using Series = std::map<std::string, Points>;
-using Place = gate::Baseline::Place;
+using BaselinePlace = gate::Baseline::Place;
 
 // ---- numbers: JSON has none that are not finite
 
@@ -239,7 +239,7 @@ Json baseline_json(const gate::Baseline& baseline) {
     pinned = {
         {"name", pin->name}, {"series", series_json(pin->series, table)}, {"accepted", accepted_json(pin->accepted)}};
   return {{"branch", baseline.branch},
-          {"elsewhere", baseline.place == Place::elsewhere},
+          {"elsewhere", baseline.place == BaselinePlace::elsewhere},
           {"ancestry", baseline.ancestry},
           {"other_class_runs", baseline.other_class_runs},
           {"notes", baseline.notes},
@@ -267,7 +267,7 @@ Result<gate::Baseline> baseline_of(const Json& json) {
   ObjectReader in(json);
   gate::Baseline baseline;
   baseline.branch = in.text("branch");
-  baseline.place = in.boolean("elsewhere") ? Place::elsewhere : Place::baseline_branch;
+  baseline.place = in.boolean("elsewhere") ? BaselinePlace::elsewhere : BaselinePlace::baseline_branch;
   baseline.ancestry = in.text("ancestry");
   baseline.other_class_runs = in.integer("other_class_runs");
   baseline.notes = texts_of(in.child("notes"));

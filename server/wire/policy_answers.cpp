@@ -7,8 +7,6 @@
 namespace traceweir::wire {
 namespace {
 
-Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json rule_json(const gate::LaneRule& rule) {
   return {{"metric", rule.metric}, {"judged", rule.judged},       {"failed", rule.failed},   {"warned", rule.warned},
           {"alarms", rule.alarms}, {"recovered", rule.recovered}, {"commits", rule.commits}, {"runs", rule.runs}};

@@ -10,8 +10,6 @@
 namespace traceweir::wire {
 namespace {
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json error_json(const std::optional<Error>& error) {
   if (!error) return nullptr;
   return {{"type", word(error->code)}, {"detail", error->message}};

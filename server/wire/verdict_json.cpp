@@ -8,11 +8,6 @@
 namespace traceweir::wire {
 namespace {
 
-template <typename T>
-Json nullable(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json baseline_json(const gate::BaselineFacts& facts) {
   return {{"runs", facts.runs},         {"median", facts.median},   {"level", facts.level},
           {"noise", facts.noise},       {"degrees", facts.degrees}, {"noise_runs", facts.noise_runs},
