@@ -90,14 +90,17 @@ Result<Walked> judge(const Stages& stages, const store::Project& project, const 
   return walked;
 }
 
-Unsettled unsettled(const store::Project& project, const store::RunHead& head, Measured measured, Walked walked) {
+Unsettled unsettled(const store::Project& project, const FinishedRun& times, const store::RunHead& head,
+                    Measured measured, Walked walked) {
   const SeriesCause cause{
       project, head, measured.report, measured.chosen.policy, walked.result.comparable_key, walked.result.finished_at};
   auto metrics = analysed_metrics(cause);
-  return {project, head, std::move(measured), std::move(walked), {head.id}, std::move(metrics)};
+  walked.result.report_json = walked.result.verdict_json = {};
+  walked.result.values = {};
+  return {project, head, std::move(measured), std::move(walked), {times}, std::move(metrics)};
 }
 
-std::vector<Notice> settle_series(const Stages& stages, const Unsettled& unsettled) {
+Result<std::vector<Notice>> settle_series(const Stages& stages, const Unsettled& unsettled) {
   const auto& [project, head, measured, walked, runs, metrics] = unsettled;
   const auto verdict_with = [&](const std::vector<std::string>& notes) {
     JudgedVerdict verdict = *unsettled.walked.judged;
@@ -111,10 +114,7 @@ std::vector<Notice> settle_series(const Stages& stages, const Unsettled& unsettl
                            walked.result.comparable_key,
                            walked.result.finished_at,
                            stages.recent};
-  auto drifts = settle_runs(stages.store, {newest, runs, metrics}, verdict_with);
-  if (drifts) return *std::move(drifts);
-  stages.meters.run_error(word(drifts.error().code));
-  return {};
+  return settle_runs(stages.store, {newest, runs, metrics}, verdict_with);
 }
 
 }  // namespace traceweir::pipeline

@@ -13,6 +13,7 @@
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
 #include "server/pipeline/run_pipeline.hpp"
+#include "server/pipeline/settle.hpp"
 
 namespace traceweir::pipeline {
 
@@ -42,13 +43,15 @@ struct Unsettled {
   store::RunHead head;
   Measured measured;
   Walked walked;
-  std::vector<std::string> runs;              ///< SettledRuns::runs
+  std::vector<FinishedRun> runs;              ///< SettledRuns::runs
   std::map<std::string, MetricInfo> metrics;  ///< SettledRuns::metrics
 };
-Unsettled unsettled(const store::Project& project, const store::RunHead& head, Measured measured, Walked walked);
+/// Of a run that has its result. Its documents are in the store, and not kept.
+Unsettled unsettled(const store::Project& project, const FinishedRun& times, const store::RunHead& head,
+                    Measured measured, Walked walked);
 
-/// What the runs show of their series. Who is to be told of that. They have their results already: a store that is away
-/// now costs a note, and the next run finds the same. Thread: blocks.
-std::vector<Notice> settle_series(const Stages& stages, const Unsettled& unsettled);
+/// What the runs show of their series. Who is to be told of that. They have their results already.
+/// Errors: what the store says. Thread: blocks.
+Result<std::vector<Notice>> settle_series(const Stages& stages, const Unsettled& unsettled);
 
 }  // namespace traceweir::pipeline

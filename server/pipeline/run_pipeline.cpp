@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -180,12 +181,17 @@ void tell(const Stages& stages, const store::Project& project, std::vector<Notic
   }
 }
 
-void settle_and_tell(const Stages& stages, const Unsettled& due) {
+Settled settle_and_tell(const Stages& stages, const Unsettled& due) {
   try {
-    std::vector<Notice> drifts = settle_series(stages, due);
-    tell(stages, due.project, drifts);
+    auto drifts = settle_series(stages, due);
+    if (drifts)
+      tell(stages, due.project, *drifts);
+    else
+      stages.meters.run_error(word(drifts.error().code));
+    return !drifts && drifts.error().code == ErrorCode::store_unavailable ? Settled::no : Settled::yes;
   } catch (const std::exception&) {
     stages.meters.run_error(word(ErrorCode::internal));  // the runs have their results: only notes are missing
+    return Settled::yes;
   }
 }
 
@@ -220,8 +226,8 @@ Result<analysis::AnalysisOptions> reading_for(const store::Project& project, con
   return reading_of(head, chosen.policy);
 }
 
-std::function<void(Unsettled& unsettled)> settling(const Stages& stages) {
-  return [&stages](Unsettled& due) { settle_and_tell(stages, due); };
+std::function<Settled(const Unsettled& unsettled)> settling(const Stages& stages) {
+  return [&stages](const Unsettled& due) { return settle_and_tell(stages, due); };
 }
 
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early) {
@@ -233,6 +239,7 @@ Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyRepo
   Settlements::Coming coming(settlements, job.project, settling(stages));
   auto measured = measure(stages, *project, *run, early);
   for (int round = 1;; ++round) {
+    const auto begun = std::chrono::steady_clock::now();
     TRACEWEIR_TRY(walked, result_of(stages, *project, *run, measured));
     walked.result.holder = job.holder;
     const auto done = finish(stages, walked.result);
@@ -242,7 +249,8 @@ Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyRepo
         stages.recent->add({run->head, walked.result.comparable_key, measured->report},
                            walked.result.report_json.size());
       if (walked.judged && walked.result.in_series)
-        coming.add(unsettled(*project, run->head, *std::move(measured), std::move(walked)));
+        coming.add(unsettled(*project, {run->head.id, begun, std::chrono::steady_clock::now()}, run->head,
+                             *std::move(measured), std::move(walked)));
       return {};
     }
     // Every round that is lost is one that another run of the commit has won.

@@ -49,9 +49,11 @@ Result<void> upload_pipeline(const Stages& stages, const store::Job& job, EarlyR
 /// Thread: blocks; call it from a worker.
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early = nullptr);
 
+/// Whether nothing is left to do of a settling; no: the store was away.
+enum class Settled { yes, no };
 /// What settles the series of runs that have their results, and tells who is to know (Settlements::Settle).
 /// `stages` must outlive it.
-std::function<void(Unsettled& unsettled)> settling(const Stages& stages);
+std::function<Settled(const Unsettled& unsettled)> settling(const Stages& stages);
 
 /// Writes that the run of the job, or its upload, is rejected for this reason. Errors: as above.
 Result<void> reject(const Stages& stages, const store::Job& job, const Error& error);

@@ -81,7 +81,9 @@ void RunQueue::stop() {
     ended_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  settlements_.settle_all(settling(stages_));  // what was left to uploads that did not come
 }
 
 Result<std::size_t> RunQueue::depth() const {
@@ -228,10 +230,11 @@ Result<void> RunQueue::look_after_watchers() {
   return {};
 }
 
-/// Where all who are on their way take long, somebody else settles what the others left to them.
+/// Where all who are on their way take long, or the store was away, somebody else settles what they left. While all
+/// workers are busy it can wait: whoever ends looks, too.
 void RunQueue::settle_overdue() {
   for (std::string& project : settlements_.overdue())
-    workers_.submit([this, project = std::move(project)] {
+    workers_.submit_if_idle([this, project = std::move(project)] {
       const Settlements::Coming passing(settlements_, project, settling(stages_));
     });
 }
@@ -308,7 +311,10 @@ void RunQueue::work(const store::Job& job, EarlyReport* early, std::optional<Set
   }
   if (!job.rank) stages_.meters.run_duration(std::chrono::steady_clock::now() - begun);
   if (next == Next::done) watchers_.finish(name_of(job.run, job.rank));
-  say_done();
+  if (job.rank)
+    poke();  // the last rank has made a job of its run
+  else
+    say_done();
 }
 
 Result<void> RunQueue::walk(const store::Job& job, EarlyReport* early) {

@@ -125,26 +125,36 @@ bool holds(const CommitRuns& runs, const std::string& id) {
   return std::any_of(runs.begin(), runs.end(), [&id](const store::SeriesRun& run) { return run.run == id; });
 }
 
-/// For each of these runs the commits after its own, before these its own where others of its runs are to follow what
-/// was found with it; without those that were judged after it anyway. Nothing of runs that are not of the series
-/// (superseded). `runs`: in the order in which they were finished.
-std::vector<CommitRuns> concerned_by(const store::Series& series, std::span<const std::string> runs) {
-  const std::vector<CommitRuns> commits = commits_of(series.runs);
-  std::set<std::string_view> known;  // runs that knew those that are still to come in this walk, and those themselves
-  std::vector<bool> concerned(commits.size(), false);
-  const auto knew = [&known](const store::SeriesRun& run) { return known.contains(run.run); };
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    known.insert(*run);
-    const auto own =
-        std::find_if(commits.begin(), commits.end(), [&](const CommitRuns& all) { return holds(all, *run); });
-    for (auto commit = own; commit != commits.end(); ++commit)
-      if (!std::all_of(commit->begin(), commit->end(), knew))
-        concerned[static_cast<std::size_t>(commit - commits.begin())] = true;
-  }
-  std::vector<CommitRuns> chosen;
-  for (std::size_t i = 0; i < commits.size() && chosen.size() < reconsidered_commits_max; ++i)
-    if (concerned[i]) chosen.push_back(commits[i]);
-  return chosen;
+/// Those of the runs that were judged when the run had its result, and itself.
+std::set<std::string_view> that_knew(std::span<const FinishedRun> runs, const FinishedRun& run) {
+  std::set<std::string_view> known{run.id};
+  for (const FinishedRun& other : runs)
+    if (other.judged_from > run.finished) known.insert(other.id);
+  return known;
+}
+
+/// The first commit that is to be looked at again for the run: those after its own are, and its own where others of its
+/// runs are to follow what was found with it, but not where all of a commit's runs knew it.
+std::ptrdiff_t first_concerned(const std::vector<CommitRuns>& commits, std::span<const FinishedRun> runs,
+                               const FinishedRun& run) {
+  const std::set<std::string_view> known = that_knew(runs, run);
+  const auto own =
+      std::find_if(commits.begin(), commits.end(), [&](const CommitRuns& all) { return holds(all, run.id); });
+  const auto first = std::find_if(own, commits.end(), [&known](const CommitRuns& all) {
+    return !std::all_of(all.begin(), all.end(), [&](const store::SeriesRun& one) { return known.contains(one.run); });
+  });
+  return first - commits.begin();
+}
+
+/// The commits that are to be looked at again for any of the runs, and all after these: they were judged by what is
+/// looked at again. Nothing of runs that are not of the series (superseded).
+std::vector<CommitRuns> concerned_by(const store::Series& series, std::span<const FinishedRun> runs) {
+  std::vector<CommitRuns> commits = commits_of(series.runs);
+  std::ptrdiff_t first = std::ssize(commits);
+  for (const FinishedRun& run : runs) first = std::min(first, first_concerned(commits, runs, run));
+  commits.erase(commits.begin(), commits.begin() + first);
+  if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
+  return commits;
 }
 
 /// The commits with a run that was received after this, or with that run's own time.
@@ -203,7 +213,7 @@ Result<std::vector<Notice>> settle_runs(store::Store& store, const SettledRuns& 
 }
 
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with) {
-  return settle_runs(store, {cause, {cause.head.id}, analysed_metrics(cause)}, verdict_with);
+  return settle_runs(store, {cause, {{cause.head.id}}, analysed_metrics(cause)}, verdict_with);
 }
 
 Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, store::Timestamp now) {

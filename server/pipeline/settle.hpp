@@ -3,6 +3,7 @@
 // (series_levels.hpp), or judging (judging.hpp).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -36,19 +37,26 @@ using VerdictWith = std::function<std::string(const std::vector<std::string>& no
 /// and better side.
 std::map<std::string, MetricInfo> analysed_metrics(const SeriesCause& cause);
 
+/// A run that has its result. What was judged from a time on knew all that was finished before it.
+struct FinishedRun {
+  std::string id;
+  std::chrono::steady_clock::time_point judged_from{};  ///< before its last judging read anything
+  std::chrono::steady_clock::time_point finished{};     ///< after its result was kept
+};
+
 /// Runs of one series that have their results and are settled together.
 struct SettledRuns {
   SeriesCause newest;                         ///< the one that was finished last
-  std::vector<std::string> runs;              ///< all of them in the order in which they were finished
+  std::vector<FinishedRun> runs;              ///< all of them
   std::map<std::string, MetricInfo> metrics;  ///< analysed_metrics() of all of them
 };
 
 /// After runs of the baseline branch have their results. The other runs of their commits follow what is found with it:
 /// a commit whose verdict is fail, or waits for confirmation, has no run in the baseline. One that lands before others,
 /// since its commit does, has these looked at again: whether they are in the baseline does not depend on the order of
-/// uploads. Of the given ones those that were finished later had the earlier ones before them. Then changes and
-/// segments are found and kept, with a note in the newest run's verdict for each drift that was revealed. Returns the
-/// drifts.   Errors: what the store says; the runs keep their results.   Thread: blocks.
+/// uploads. Not so those of the given ones that knew it, as long as no commit before them is looked at. Then changes
+/// and segments are found and kept, with a note in the newest run's verdict for each drift that was revealed. Returns
+/// the drifts.   Errors: what the store says; the runs keep their results.   Thread: blocks.
 Result<std::vector<Notice>> settle_runs(store::Store& store, const SettledRuns& settled,
                                         const VerdictWith& verdict_with);
 /// The same of one run. Errors: as above.

@@ -18,12 +18,12 @@ std::string key_of(std::initializer_list<std::string_view> parts) {
   return key;
 }
 
-/// The newer one of the same series and policy, together with those before it.
+/// The newer one of the same series and policy, together with those before it. Metrics of the newer one come first.
 void merge(Unsettled& before, Unsettled newer) {
   std::move(newer.runs.begin(), newer.runs.end(), std::back_inserter(before.runs));
   newer.runs = std::move(before.runs);
-  newer.metrics.merge(before.metrics);
-  while (newer.metrics.size() > analysed_metrics_max) newer.metrics.erase(std::prev(newer.metrics.end()));
+  for (auto& [metric, info] : before.metrics)
+    if (newer.metrics.size() < analysed_metrics_max) newer.metrics.try_emplace(metric, std::move(info));
   before = std::move(newer);
 }
 
@@ -48,11 +48,14 @@ void Settlements::Coming::add(Unsettled unsettled) {
   const std::string series = key_of(
       {head.workload, head.branch, unsettled.walked.result.comparable_key, unsettled.measured.chosen.policy.text});
   const std::lock_guard lock(settlements_.mutex_);
-  auto& waiting = settlements_.projects_[project_].waiting;
+  add_to(settlements_.projects_[project_].waiting, series, std::move(unsettled));
+}
+
+void Settlements::add_to(Waiting& waiting, const std::string& series, Unsettled newer) {
   if (const auto before = waiting.find(series); before != waiting.end())
-    merge(before->second, std::move(unsettled));
+    merge(before->second, std::move(newer));
   else
-    waiting.emplace(series, std::move(unsettled));
+    waiting.emplace(series, std::move(newer));
 }
 
 std::vector<std::string> Settlements::overdue() {
@@ -82,13 +85,29 @@ void Settlements::leave(const std::string& project, const Settle& settle) {
     --projects_.at(project).coming;
   }
   while (auto due = take_due(project)) {
-    for (auto& [series, unsettled] : *due) settle(unsettled);
-    note_settled(project);
+    Waiting left = settled(*std::move(due), settle);
+    const bool is_whole = left.empty();
+    note_settled(project, std::move(left));
+    if (!is_whole) return;  // it is overdue, and tried again
   }
 }
 
+void Settlements::settle_all(const Settle& settle) {
+  std::vector<Waiting> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, project] : projects_) all.push_back(std::exchange(project.waiting, {}));
+  }
+  for (Waiting& waiting : all) settled(std::move(waiting), settle);
+}
+
+Settlements::Waiting Settlements::settled(Waiting due, const Settle& settle) {
+  std::erase_if(due, [&settle](const auto& entry) { return settle(entry.second) == Settled::yes; });
+  return due;
+}
+
 /// Nothing: there is none, somebody is at it and looks again afterwards, or somebody comes who will be.
-std::optional<std::map<std::string, Unsettled>> Settlements::take_due(const std::string& project) {
+std::optional<Settlements::Waiting> Settlements::take_due(const std::string& project) {
   const std::lock_guard lock(mutex_);
   const auto found = projects_.find(project);
   if (found == projects_.end() || found->second.is_settled_now) return std::nullopt;
@@ -101,9 +120,11 @@ std::optional<std::map<std::string, Unsettled>> Settlements::take_due(const std:
   return std::exchange(here.waiting, {});
 }
 
-void Settlements::note_settled(const std::string& project) {
+void Settlements::note_settled(const std::string& project, Waiting left) {
   const std::lock_guard lock(mutex_);
   Project& here = projects_.at(project);
+  for (auto& [series, newer] : std::exchange(here.waiting, std::move(left)))
+    add_to(here.waiting, series, std::move(newer));
   here.is_settled_now = false;
   here.settled_at = Clock::now();
 }

@@ -19,7 +19,7 @@ namespace traceweir::pipeline {
 class Settlements {
  public:
   /// Settles; does not throw.
-  using Settle = std::function<void(Unsettled& unsettled)>;
+  using Settle = std::function<Settled(const Unsettled& unsettled)>;
 
   /// A run that is on its way to its verdict. At the end of its life what is due in its project is settled, unless
   /// another run of it is on its way that will do it.
@@ -54,17 +54,21 @@ class Settlements {
 
   /// Projects in which something is due for longer than it may be, since all who are on their way take long.
   std::vector<std::string> overdue();
+  /// Settles once what waits, whoever is on their way. At the end.
+  void settle_all(const Settle& settle);
 
  private:
   using Clock = std::chrono::steady_clock;
   /// How long the levels of a series, and notes about them, may lag behind its runs.
   static constexpr std::chrono::milliseconds lag_max{1'000};
 
+  using Waiting = std::map<std::string, Unsettled>;
+
   struct Project {
     int coming = 0;
     bool is_settled_now = false;
     Clock::time_point settled_at{};
-    std::map<std::string, Unsettled> waiting{};  ///< by series and policy
+    Waiting waiting{};  ///< by series and policy
 
     [[nodiscard]] bool may_lag() const { return coming > 0 && Clock::now() - settled_at < lag_max; }
   };
@@ -72,8 +76,11 @@ class Settlements {
   void come(const std::string& project);
   void go(const std::string& project);
   void leave(const std::string& project, const Settle& settle);
-  std::optional<std::map<std::string, Unsettled>> take_due(const std::string& project);
-  void note_settled(const std::string& project);
+  static void add_to(Waiting& waiting, const std::string& series, Unsettled newer);
+  std::optional<Waiting> take_due(const std::string& project);
+  /// Those that could not be settled, which wait again.
+  Waiting settled(Waiting due, const Settle& settle);
+  void note_settled(const std::string& project, Waiting left);
 
   std::mutex mutex_;
   std::map<std::string, Project> projects_;

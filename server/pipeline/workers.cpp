@@ -25,6 +25,7 @@ Result<void> Workers::check_room() const {
 }
 
 Workers::Taken Workers::submit(std::function<void()> work) {
+  const std::lock_guard lock(stopping_);  // what is posted after the threads have ended is never run
   if (stopped_) return Taken::no;
   ++depth_;
   boost::asio::post(pool_, [this, work = std::move(work)] {
@@ -35,6 +36,7 @@ Workers::Taken Workers::submit(std::function<void()> work) {
 }
 
 bool Workers::submit_if_idle(std::function<void()> work) {
+  const std::lock_guard lock(stopping_);
   if (stopped_) return false;
   if (++extra_ + depth_ > threads_) {
     --extra_;
@@ -48,7 +50,10 @@ bool Workers::submit_if_idle(std::function<void()> work) {
 }
 
 void Workers::stop() {
-  stopped_ = true;
+  {
+    const std::lock_guard lock(stopping_);
+    stopped_ = true;
+  }
   pool_.join();
 }
 

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -92,6 +93,7 @@ class Workers {
   unsigned threads_;
   std::atomic<std::size_t> depth_{0};
   std::atomic<std::size_t> extra_{0};  ///< jobs of submit_if_idle
+  std::mutex stopping_;                ///< held where work is taken that its sender does not wait for
   std::atomic<bool> stopped_{false};
   boost::asio::thread_pool pool_;
 };

@@ -47,7 +47,7 @@ class KnownValues {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Of a value, about 40 bytes each.
+  /// 40 bytes each where many metrics are asked for, up to 160 where one is.
   static constexpr std::size_t values_max = 500'000;
   /// Other processes may remove values that are too old; nobody tells of that.
   static constexpr std::chrono::minutes age_max{10};

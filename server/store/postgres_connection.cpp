@@ -33,7 +33,7 @@ struct FaultRow {
 constexpr FaultRow faults[] = {
     {"40001", PostgresFault::again},            // serialization_failure
     {"40P01", PostgresFault::again},            // deadlock_detected
-    {"23503", PostgresFault::again},            // foreign_key_violation: what was just found is deleted meanwhile
+    {"23503", PostgresFault::gone},             // foreign_key_violation
     {"53100", PostgresFault::disk_full},        // disk_full
     {"57P", PostgresFault::connection_lost},    // shutting down, starting up, session ended
     {"08", PostgresFault::connection_lost},     // connection exceptions

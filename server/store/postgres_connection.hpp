@@ -25,6 +25,7 @@ enum class PostgresFault {
   connection_lost,  ///< before its commit was sent: nothing was written
   in_doubt,         ///< while its commit was under way: it may have been written
   again,            ///< rolled back for the sake of another one, which a further try may not meet
+  gone,             ///< what the row refers to was deleted meanwhile: a further try finds that
   unavailable,      ///< refused or cut short for now: time limits, shutting down, too many connections
   disk_full,
   unstorable_text,  ///< a text with a zero byte or broken UTF-8

@@ -21,6 +21,7 @@ Error error_of(const PostgresFailure& failure) {
       return {ErrorCode::disk_full, message};
     case PostgresFault::unstorable_text:
       return {ErrorCode::bad_query, message};
+    case PostgresFault::gone:
     case PostgresFault::refused:
       return {ErrorCode::internal, message};
     case PostgresFault::again:
@@ -71,7 +72,8 @@ tl::unexpected<Error> PostgresDatabase::busy() {
 /// A connection that broke while it lay idle is only noticed now: that is tried once more, on a new one.
 bool PostgresDatabase::may_repeat(const PostgresFailure& failure, int tries) {
   if (failure.fault() == PostgresFault::connection_lost) return tries == 1;
-  return failure.fault() == PostgresFault::again && tries < PostgresLimits::tries;
+  const bool may_pass = failure.fault() == PostgresFault::again || failure.fault() == PostgresFault::gone;
+  return may_pass && tries < PostgresLimits::tries;
 }
 
 }  // namespace traceweir::store

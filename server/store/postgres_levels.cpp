@@ -42,10 +42,9 @@ SeriesRows rows_of(PostgresConnection& connection, std::int64_t lane, const Seri
   return rows;
 }
 
-/// `seqs`: the row numbers of the series' runs, in their order.
-void read_values(PostgresConnection& connection, std::vector<std::int64_t> seqs, Series& series, KnownValues& known) {
+/// `places`: the row numbers of the series' runs, in their order, and its lane.
+void read_values(PostgresConnection& connection, ValuePlaces places, Series& series, KnownValues& known) {
   std::vector<std::string> runs, metrics;
-  ValuePlaces places{std::move(seqs)};
   for (const SeriesRun& run : series.runs) {
     places.first = runs.empty() ? run.received_at : std::min(places.first, run.received_at);
     places.last = std::max(places.last, run.received_at);
@@ -217,7 +216,7 @@ Result<Series> PostgresStore::series(const SeriesQuery& query) {
       series.runs.push_back(std::move(rows.runs[i]));
     }
     for (const std::string& metric : query.metrics) series.values[metric], series.told[metric];
-    read_values(connection, std::move(seqs), series, known_values_);
+    read_values(connection, {std::move(seqs), {}, {}, found->lane}, series, known_values_);
     read_told(connection, found->id, query.metrics, series);
     return series;
   });

@@ -110,6 +110,7 @@ T stored_word(const std::optional<T>& value) {
 struct ValuePlaces {
   std::vector<std::int64_t> seqs;
   Timestamp first{}, last{};
+  std::optional<std::int64_t> lane{};  ///< of all of them
 };
 /// Fills the table, from what is known and else from the store.
 void read_values(PostgresConnection& connection, const ValuePlaces& places, ValueTable& table, KnownValues& known);

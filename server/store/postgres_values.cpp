@@ -4,6 +4,26 @@
 #include "server/store/postgres_store.hpp"
 
 namespace traceweir::store {
+namespace {
+
+/// From so many runs of a lane on its values are read in their order, not each looked up.
+constexpr std::size_t many_runs = 500;
+
+/// (run, metric, value); of a lane also those of other runs.
+Rows stored_values(PostgresConnection& connection, const ValuePlaces& places, const std::vector<std::int64_t>& seqs,
+                   const std::vector<std::int64_t>& metrics) {
+  if (places.lane && seqs.size() >= many_runs)
+    return connection.query(
+        "SELECT v.run_seq, v.metric_id, v.value FROM measurement v WHERE v.lane_id = $1 AND v.metric_id = ANY "
+        "($2::bigint[]) AND v.run_seq >= $3 AND v.received_us BETWEEN $4 AND $5",
+        *places.lane, metrics, *std::min_element(seqs.begin(), seqs.end()), places.first, places.last);
+  return connection.query(
+      "SELECT v.run_seq, v.metric_id, v.value FROM measurement v WHERE v.run_seq = ANY ($1::bigint[]) AND "
+      "v.metric_id = ANY ($2::bigint[]) AND v.received_us BETWEEN $3 AND $4",
+      seqs, metrics, places.first, places.last);
+}
+
+}  // namespace
 
 void read_values(PostgresConnection& connection, const ValuePlaces& places, ValueTable& table, KnownValues& known) {
   const std::vector<std::size_t> missing = known.fill(table);
@@ -24,13 +44,10 @@ void read_values(PostgresConnection& connection, const ValuePlaces& places, Valu
     ids.push_back(id);
   }
   double value = 0;
-  Rows row = connection.query(
-      "SELECT v.run_seq, v.metric_id, v.value FROM measurement v WHERE v.run_seq = ANY ($1::bigint[]) AND "
-      "v.metric_id = ANY ($2::bigint[]) AND v.received_us BETWEEN $3 AND $4",
-      seqs, ids, places.first, places.last);
+  Rows row = stored_values(connection, places, seqs, ids);
   while (row.next()) {
     row.read(seq, id, value);
-    table.row(run_of.at(seq))[metric_of.at(id)] = value;
+    if (const auto run = run_of.find(seq); run != run_of.end()) table.row(run->second)[metric_of.at(id)] = value;
   }
   known.keep(table, missing);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,19 +22,29 @@ struct Lane {
   Settlements settlements;
   std::vector<Runs> settled;
   std::vector<std::string> newest;
+  std::map<std::string, MetricInfo> metrics;
+  bool store_is_away = false;
 
   std::unique_ptr<Settlements::Coming> comes(const std::string& project = "demo") {
-    return std::make_unique<Settlements::Coming>(settlements, project, [this](Unsettled& due) {
-      settled.push_back(due.runs);
+    return std::make_unique<Settlements::Coming>(settlements, project, settle());
+  }
+
+  Settlements::Settle settle() {
+    return [this](const Unsettled& due) {
+      if (store_is_away) return Settled::no;
+      Runs& runs = settled.emplace_back();
+      for (const FinishedRun& run : due.runs) runs.push_back(run.id);
       newest.push_back(due.head.id);
-    });
+      metrics = due.metrics;
+      return Settled::yes;
+    };
   }
 };
 
 Unsettled run(const std::string& id, const std::string& environment = "a100") {
   Unsettled unsettled;
   unsettled.head.id = id;
-  unsettled.runs = {id};
+  unsettled.runs = {{id}};
   unsettled.walked.result.comparable_key = environment;
   unsettled.metrics["gpu.utilization"].id = "gpu.utilization";
   return unsettled;
@@ -126,4 +137,53 @@ TEST_CASE("settlements: one that is only expected keeps others waiting, and sett
   CHECK(lane.settlements.overdue() == Runs{"demo"});
   lane.comes().reset();
   CHECK(lane.settled.back() == Runs{"c"});
+}
+
+TEST_CASE("settlements: what the store did not take waits for it, together with what comes") {
+  Lane lane;
+  lane.store_is_away = true;
+  auto a = lane.comes();
+  a->add(run("a"));
+  a.reset();
+  CHECK(lane.settlements.overdue() == Runs{"demo"});
+  auto b = lane.comes();
+  b->add(run("b"));
+  b.reset();
+  CHECK(lane.settled.empty());
+  lane.store_is_away = false;
+  lane.comes().reset();
+  CHECK(lane.settled == std::vector<Runs>{{"a", "b"}});
+  CHECK(lane.newest == Runs{"b"});
+  CHECK(lane.settlements.overdue().empty());
+}
+
+TEST_CASE("settlements: at the end all is settled, whoever is still expected") {
+  Lane lane;
+  Settlements::Expected upload(lane.settlements, "demo"), other(lane.settlements, "other");
+  for (const char* id : {"a", "b"}) {
+    auto coming = lane.comes();
+    coming->add(run(id));
+    coming.reset();
+  }
+  CHECK(lane.settled == std::vector<Runs>{{"a"}});
+  lane.settlements.settle_all(lane.settle());
+  CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});
+}
+
+TEST_CASE("settlements: of too many metrics the newest run's own are kept") {
+  Lane lane;
+  lane.store_is_away = true;
+  for (const std::string id : {"a", "z"}) {
+    Unsettled unsettled = run(id);
+    unsettled.metrics.clear();
+    for (std::size_t i = 0; i < analysed_metrics_max - 1; ++i) unsettled.metrics[id + std::to_string(i)];
+    auto coming = lane.comes();
+    coming->add(std::move(unsettled));
+  }
+  lane.settlements.settle_all([&](const Unsettled& due) {
+    lane.metrics = due.metrics;
+    return Settled::yes;
+  });
+  CHECK(lane.metrics.size() == analysed_metrics_max);
+  CHECK(lane.metrics.contains("z" + std::to_string(analysed_metrics_max - 2)));
 }
