@@ -18,6 +18,9 @@
 
 namespace traceweir::blobs_test {
 
+/// Whose a blob is not.
+inline constexpr auto nobody = [](std::string_view) { return false; };
+
 /// A folder that goes with it.
 class Folder {
  public:

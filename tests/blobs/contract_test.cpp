@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const auto nobody = [](std::string_view) { return false; };
 const auto somebody = [](std::string_view) { return true; };
 
 std::size_t files_below(const std::filesystem::path& folder) {

@@ -11,8 +11,6 @@ using namespace traceweir::spool;
 
 namespace {
 
-const auto nobody = [](std::string_view) { return false; };
-
 OwnedBlobStore owned(Place& place, const std::string& id, const std::string& newest_blob = "") {
   return {place.another(), BlobOwner{id, [newest_blob]() -> Result<std::string> { return newest_blob; }}};
 }

@@ -47,7 +47,7 @@ std::string baseline(Store& store, Timestamp now, Leaning leaning = Leaning::whi
                                      .leaning = leaning})));
 }
 
-std::string ids_of(const std::vector<Acceptance>& acceptances) {
+std::string acceptance_ids(const std::vector<Acceptance>& acceptances) {
   std::string ids;
   for (const Acceptance& acceptance : acceptances) ids += (ids.empty() ? "" : " ") + acceptance.id;
   return ids;
@@ -71,7 +71,7 @@ TEST_CASE("store: an acceptance is kept with everything that was said") {
     acceptance.every_metric = true;
     must(store->accept(acceptance, audit_entry("accepted")));
     const auto found = must(store->acceptances({.project = "llama"}));
-    REQUIRE(ids_of(found) == "a2 a1");
+    REQUIRE(acceptance_ids(found) == "a2 a1");
     CHECK(found[0].every_metric);
     CHECK_FALSE(found[0].until.has_value());
     const Acceptance& read = found[1];
@@ -107,7 +107,7 @@ TEST_CASE("store: acceptances are filtered") {
     must(store->accept(acceptance_of("r4", "a3"), audit_entry("accepted")));
     const Commit commits[] = {{"merge", {"main-tip", "sha-r3"}, std::nullopt, "", ""}};
     must(store->put_commits("llama", commits));
-    const auto ids = [&](const AcceptanceFilter& filter) { return ids_of(must(store->acceptances(filter))); };
+    const auto ids = [&](const AcceptanceFilter& filter) { return acceptance_ids(must(store->acceptances(filter))); };
     CHECK(ids({.project = "llama"}) == "a3 a2 a1");
     CHECK(ids({.project = "llama", .limit = 2}) == "a3 a2");
     CHECK(ids({.project = "bert"}) == "");
@@ -138,7 +138,7 @@ TEST_CASE("store: acceptances are filtered") {
     CHECK(must(store->undo_acceptances({"llama", "r3", at(150), "tok2"}, audit_entry("undone"))) == 2);
     CHECK(ids({.project = "llama", .in_force_at = at(160)}) == "a3");
     const auto undone = must(store->acceptances({.project = "llama", .run = "r3"}));
-    REQUIRE(ids_of(undone) == "a2 a1");
+    REQUIRE(acceptance_ids(undone) == "a2 a1");
     CHECK(undone[0].undone_at == at(150));
     CHECK(undone[0].undone_by == "tok2");
     // Undone once is undone: when and by whom stays.

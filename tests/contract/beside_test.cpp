@@ -12,7 +12,8 @@ using namespace traceweir::store;
 
 namespace {
 
-void begin(Store& store, std::string_view id, std::string_view commit = "c1", std::string_view workload = "ddp") {
+void begin_upload(Store& store, std::string_view id, std::string_view commit = "c1",
+                  std::string_view workload = "ddp") {
   RunHead head = plain_head(id);
   head.commit = commit;
   head.workload = workload;
@@ -49,7 +50,7 @@ TEST_CASE("store: a verdict that does not know all others of its commit is refus
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
     add_project(*store);
-    for (const char* id : {"r1", "r2", "r3", "r4"}) begin(*store, id);
+    for (const char* id : {"r1", "r2", "r3", "r4"}) begin_upload(*store, id);
     must(store->finish_run(beside("r1", 0)));
     const auto refused = store->finish_run(beside("r2", 0));
     REQUIRE_FALSE(refused);
@@ -71,14 +72,14 @@ TEST_CASE("store: runs of other commits, workloads and projects need not be know
     const auto store = under_test.open();
     add_project(*store);
     add_project(*store, "bert");
-    begin(*store, "r1", "c2");
-    begin(*store, "r2", "c1", "fsdp");
+    begin_upload(*store, "r1", "c2");
+    begin_upload(*store, "r2", "c1", "fsdp");
     RunHead elsewhere = plain_head("r3");
     elsewhere.project = "bert";
     elsewhere.commit = "c1";
     add_run(*store, elsewhere, plain_result("r3"));
     for (const char* id : {"r1", "r2"}) must(store->finish_run(plain_result(id)));
-    begin(*store, "r4");
+    begin_upload(*store, "r4");
     must(store->finish_run(beside("r4", 0)));
   });
 }
@@ -88,7 +89,7 @@ TEST_CASE("store: of runs that are finished at once each knows all that were fin
     const auto store = under_test.open();
     add_project(*store);
     constexpr int count = 8;
-    for (int i = 0; i < count; ++i) begin(*store, "r" + std::to_string(i));
+    for (int i = 0; i < count; ++i) begin_upload(*store, "r" + std::to_string(i));
     std::vector<std::int64_t> known(count, -1);
     std::vector<std::thread> threads;
     for (int i = 0; i < count; ++i)

@@ -34,7 +34,7 @@ void add_settings(Store& store) {
   must(store.put_commits("llama", commits));
 }
 
-void add_runs(Store& store) {
+void add_all_kinds_of_runs(Store& store) {
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::string id = "r" + std::to_string(i);
     RunHead head = i == 3 ? full_head(id) : plain_head(id);
@@ -81,7 +81,7 @@ void add_levels(Store& store) {
 void fill(StoreUnderTest& under_test) {
   const auto store = under_test.open();
   add_settings(*store);
-  add_runs(*store);
+  add_all_kinds_of_runs(*store);
   add_levels(*store);
   under_test.execute("DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)");
 }
@@ -125,7 +125,7 @@ void on_each_pair(const Body& body) {
     }
 }
 
-std::string text_of(const std::vector<HistoryPoint>& points) {
+std::string history_text(const std::vector<HistoryPoint>& points) {
   std::string text;
   for (const HistoryPoint& point : points)
     text += point.run + '=' + std::to_string(point.value) + (point.in_baseline ? "+" : "-") + ' ' + point.subject + ' ';
@@ -197,7 +197,7 @@ TEST_CASE("copy: what arrives is what was there, and the verbs answer the same")
     CHECK(must(target->token("t2"))->note == "a\tnote");
     CHECK(must(target->token("t1"))->revoked_at == at(3));
     CHECK(must(target->commit("llama", "sha-r1"))->parents == std::vector<std::string>{"sha-r0"});
-    CHECK(text_of(must(source->history(history_query))) == text_of(must(target->history(history_query))));
+    CHECK(history_text(must(source->history(history_query))) == history_text(must(target->history(history_query))));
     CHECK(must(target->levels(history_query)).changes.at(0).acceptance == "a1");
     CHECK(must(target->unfinished_runs()).size() == 1);
     CHECK(must(target->baseline({.project = "llama", .workload = "ddp", .branch = "main", .comparable_key = "a100"}))

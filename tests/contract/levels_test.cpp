@@ -11,7 +11,7 @@ namespace {
 const SeriesKey main_key{"llama", "ddp", "main", "a100"};
 
 /// Runs r0 … r5; r2 failed, r3 is no point of the series, r4 of another class, r5 has no value of gpu.idle.
-void add_runs(Store& store) {
+void add_series(Store& store) {
   add_project(store);
   for (std::int64_t i = 0; i < 6; ++i) {
     RunHead head = plain_head("r" + std::to_string(i));
@@ -71,7 +71,7 @@ HistoryQuery query_of(const std::string& metric) {
 TEST_CASE("store: a series is the comparable runs of a branch, failed ones too, with their values") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     const Series series = read(*store);
     CHECK(runs_of(series) == "r0 r1 r2! r5");
     using Values = std::vector<std::optional<double>>;
@@ -91,7 +91,7 @@ TEST_CASE("store: a series is the comparable runs of a branch, failed ones too, 
 TEST_CASE("store: a series is in commit order, its values with it") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     const Commit commits[] = {{"sha-r0", {"sha-r1"}, at(7), "", ""}, {"sha-r1", {"sha-r5"}, std::nullopt, "", ""}};
     must(store->put_commits("llama", commits));
     const Series series = read(*store);
@@ -106,7 +106,7 @@ TEST_CASE("store: a series is in commit order, its values with it") {
 TEST_CASE("store: levels are kept, and replaced by metric") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     SeriesLevels put = levels_at(read(*store).version);
     put.told["gpu.utilization"] = {"r5"};
     put.run = "r5";
@@ -157,7 +157,7 @@ TEST_CASE("store: levels are kept, and replaced by metric") {
 TEST_CASE("store: levels are filtered like a history") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     must(store->put_levels(levels_at(read(*store).version)));
     HistoryQuery query = query_of("gpu.idle");
     query.branch.clear();
@@ -178,7 +178,7 @@ TEST_CASE("store: levels are filtered like a history") {
 TEST_CASE("store: what was found in an older state of a series is not kept") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     std::int64_t version = read(*store).version;
     const auto stale = [&](const char* what) {
       CAPTURE(what);
@@ -211,7 +211,7 @@ TEST_CASE("store: what was found in an older state of a series is not kept") {
 TEST_CASE("store: an accepted change is one as long as that is in force") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     Acceptance acceptance;
     acceptance.id = "a1", acceptance.project = "llama", acceptance.run = "r5", acceptance.reason = "why";
     acceptance.values = {{"gpu.utilization", 2}};
@@ -244,7 +244,7 @@ TEST_CASE("store: an accepted change is one as long as that is in force") {
 TEST_CASE("store: a history says what its points are") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
-    add_runs(*store);
+    add_series(*store);
     const Commit commits[] = {{"sha-r5", {}, at(7), "fifth \"one\"", "änn"}};
     must(store->put_commits("llama", commits));
     const auto points = must(store->history(query_of("gpu.utilization")));

@@ -15,10 +15,6 @@ using namespace traceweir::gate::simulated;
 
 namespace {
 
-Verdict judge_one(const JudgedRun& run, const Baseline& baseline, const Policy& policy) {
-  return judge(std::vector{run}, baseline, policy);
-}
-
 /// Of commits without any change.
 struct FalseAlarms {
   Share failed;   ///< exact for each simulated history: P(a run is beyond fails_at of one of the rules)

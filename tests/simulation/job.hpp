@@ -73,4 +73,8 @@ struct Share {
   [[nodiscard]] double error() const;
 };
 
+inline Verdict judge_one(const JudgedRun& run, const Baseline& baseline, const Policy& policy) {
+  return judge(std::vector{run}, baseline, policy);
+}
+
 }  // namespace traceweir::gate::simulated

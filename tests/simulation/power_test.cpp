@@ -15,10 +15,6 @@ using namespace traceweir::gate::simulated;
 
 namespace {
 
-Verdict judge_one(const JudgedRun& run, const Baseline& baseline, const Policy& policy) {
-  return judge(std::vector{run}, baseline, policy);
-}
-
 /// P(fails) of a run that is worse by `shift`: of the pooled noise, and of the t prediction test on the same histories.
 struct Power {
   Share ours, t;

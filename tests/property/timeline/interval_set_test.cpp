@@ -24,14 +24,14 @@ Points points_of(std::span<const Interval> spans) {
   return points;
 }
 
-Interval any_span() {
+Interval any_interval() {
   const auto bound = rc::gen::inRange<std::int64_t>(0, clock_length + 1);
   return {Nanos{*bound}, Nanos{*bound}};  // may be empty, or end before it begins
 }
 
 std::vector<Interval> any_spans() {
   std::vector<Interval> spans(*rc::gen::inRange<std::size_t>(0, 24));
-  for (Interval& span : spans) span = any_span();
+  for (Interval& span : spans) span = any_interval();
   return spans;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("IntervalSet: every operation is the one on sets of points") {
   CHECK(rc::check("operations", [] {
     const auto a_spans = any_spans();
     const auto b_spans = any_spans();
-    const Interval window = any_span();
+    const Interval window = any_interval();
     const IntervalSet a = IntervalSet::union_of(a_spans);
     const IntervalSet b = IntervalSet::union_of(b_spans);
     const Points pa = points_of(a_spans);
@@ -77,7 +77,7 @@ TEST_CASE("IntervalSet: what is in, out and shared adds up") {
   CHECK(rc::check("laws", [] {
     const IntervalSet a = IntervalSet::union_of(any_spans());
     const IntervalSet b = IntervalSet::union_of(any_spans());
-    const Interval window = any_span();
+    const Interval window = any_interval();
     RC_ASSERT(a.without(b).total() + a.intersected_with(b).total() == a.total());
     RC_ASSERT(a.united_with(b).total() + a.intersected_with(b).total() == a.total() + b.total());
     RC_ASSERT(a.without(b).united_with(a.intersected_with(b)) == a);

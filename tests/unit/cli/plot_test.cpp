@@ -8,8 +8,6 @@
 namespace traceweir::cli {
 namespace {
 
-using gate::Outcome;
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -24,10 +22,10 @@ std::size_t columns(const std::string& line) {
 }
 
 TEST_CASE("plot: values, their outcomes, the unit on the axis") {
-  const std::vector<PlotPoint> points = {{0.9, Outcome::inconclusive},
-                                         {0.9, Outcome::pass},
-                                         {0.7, Outcome::fail},
-                                         {0.8, Outcome::warn},
+  const std::vector<PlotPoint> points = {{0.9, gate::Outcome::inconclusive},
+                                         {0.9, gate::Outcome::pass},
+                                         {0.7, gate::Outcome::fail},
+                                         {0.8, gate::Outcome::warn},
                                          {0.9, std::nullopt}};
   PlotLook look;
   look.height = 5;
@@ -47,7 +45,7 @@ TEST_CASE("plot: unicode and colours where the terminal has them") {
   look.height = 2;
   look.glyphs = PlotLook::Glyphs::unicode;
   look.colours = PlotLook::Colours::of_outcomes;
-  const std::string text = plot({{1e6, Outcome::pass}, {2e6, Outcome::fail}}, Unit::ns, {"a", "b"}, look);
+  const std::string text = plot({{1e6, gate::Outcome::pass}, {2e6, gate::Outcome::fail}}, Unit::ns, {"a", "b"}, look);
   CHECK(text.find("┤") != std::string::npos);
   CHECK(text.find("\x1b[31m✗\x1b[0m") != std::string::npos);
   CHECK(text.find("2 ms") != std::string::npos);
@@ -58,8 +56,9 @@ TEST_CASE("plot: no line is wider than the terminal, however many points there a
        {std::size_t{0}, std::size_t{24}, std::size_t{40}, std::size_t{80}, std::size_t{200}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{79}, std::size_t{1000}}) {
       std::vector<PlotPoint> points;
-      for (std::size_t i = 0; i < count; ++i) points.push_back({1e6 + static_cast<double>(i * i % 97), Outcome::pass});
-      points[count / 2].outcome = Outcome::fail;
+      for (std::size_t i = 0; i < count; ++i)
+        points.push_back({1e6 + static_cast<double>(i * i % 97), gate::Outcome::pass});
+      points[count / 2].outcome = gate::Outcome::fail;
       PlotLook look;
       look.width = width;
       const std::string text = plot(points, Unit::ns, {"0123456789ab", "ba9876543210"}, look);
@@ -72,7 +71,7 @@ TEST_CASE("plot: no line is wider than the terminal, however many points there a
 TEST_CASE("plot: odd values") {
   const double large = std::numeric_limits<double>::max();
   for (const std::vector<PlotPoint>& points :
-       {std::vector<PlotPoint>{{0, Outcome::pass}}, std::vector<PlotPoint>{{-large, {}}, {large, {}}},
+       {std::vector<PlotPoint>{{0, gate::Outcome::pass}}, std::vector<PlotPoint>{{-large, {}}, {large, {}}},
         std::vector<PlotPoint>{{5, {}}, {5, {}}}, std::vector<PlotPoint>{{large, {}}}})
     CHECK(lines_of(plot(points, Unit::count, {"a", "a"}, PlotLook{})).size() == 15);
   CHECK(plot({}, Unit::count, {}, PlotLook{}).empty());

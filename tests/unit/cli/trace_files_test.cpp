@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string sqlite = std::string("SQLite format 3", 15) + '\0' + std::string(100, '\0');
-const std::string report = "QuadD" + std::string(100, '\1');
+const std::string profile = "QuadD" + std::string(100, '\1');
 
 /// A folder of its own; files by name.
 class Folder {
@@ -55,12 +55,12 @@ using Names = std::vector<std::string>;
 TEST_CASE("trace files: a report beside its export counts once, however they are given") {
   const Folder folder;
   for (const char* rank : {"rank0", "rank1"}) {
-    folder.add(std::string(rank) + ".nsys-rep", report);
+    folder.add(std::string(rank) + ".nsys-rep", profile);
     folder.add(std::string(rank) + ".sqlite", sqlite);
   }
-  folder.add("old.qdrep", report);
+  folder.add("old.qdrep", profile);
   folder.add("old.sqlite", sqlite);
-  folder.add("rank2.nsys-rep", report);
+  folder.add("rank2.nsys-rep", profile);
   const Names expected = {"rank0.sqlite", "rank1.sqlite", "rank2.nsys-rep"};
   CHECK(names({folder("rank*")}) == expected);
   CHECK(names({folder("rank0.nsys-rep"), folder("rank0.sqlite"), folder("rank1.sqlite"), folder("rank1.nsys-rep"),
@@ -73,7 +73,7 @@ TEST_CASE("trace files: a report beside its export counts once, however they are
 
 TEST_CASE("trace files: a report that is given alone stays, and so does one of another folder") {
   const Folder folder, other;
-  const std::string alone = folder.add("rank0.nsys-rep", report);
+  const std::string alone = folder.add("rank0.nsys-rep", profile);
   const std::string beside = folder.add("rank0.sqlite", sqlite);
   const std::string elsewhere = other.add("rank0.sqlite", sqlite);
   CHECK(names({alone}) == Names{"rank0.nsys-rep"});

@@ -15,9 +15,6 @@ using namespace traceweir::gate::cases;
 
 namespace {
 
-constexpr const char* step = "step.time_p50";
-const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
-
 /// Ten runs at 100 ms, ± 1 ms, as segment `segment`.
 std::vector<BaselinePoint> old_level(std::int64_t segment) { return series_of(around(100e6, 1e6, 10), segment); }
 

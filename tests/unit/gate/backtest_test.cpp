@@ -8,24 +8,17 @@
 
 #include "gate/segments.hpp"
 #include "tests/unit/gate/cases.hpp"
+#include "tests/unit/gate/stretches.hpp"
 
 using namespace traceweir;
 using namespace traceweir::gate;
+using cases::Stretch;
+using cases::stretches;
 
 namespace {
 
 /// Levels one after the other, with a little unrest.
-struct Level {
-  double value;
-  int count;
-};
-std::vector<double> series_of(const std::vector<Level>& levels) {
-  constexpr double pattern[] = {0, 1, -1, 0.5, -0.5, 1, 0, -1};
-  std::vector<double> values;
-  for (const auto& [value, count] : levels)
-    for (int i = 0; i < count; ++i) values.push_back(value * (1 + 0.003 * pattern[values.size() % std::size(pattern)]));
-  return values;
-}
+std::vector<double> levels(const std::vector<Stretch>& all) { return stretches(all, 0.003); }
 
 Backtest tested(const std::vector<double>& values, Better side = Better::lower,
                 std::vector<std::size_t> accepted = {}) {
@@ -52,7 +45,7 @@ std::string where(const Backtest& test, Reason reason) {
 }  // namespace
 
 TEST_CASE("backtest: learning first, then every value against those before it") {
-  const Backtest test = tested(series_of({{100, 20}}));
+  const Backtest test = tested(levels({{100, 20}}));
   CHECK(where(test, Reason::no_baseline) == "0-0");
   CHECK(where(test, Reason::short_baseline) == "1-4");
   CHECK(where(test, Reason::within) == "5-19");
@@ -62,7 +55,7 @@ TEST_CASE("backtest: learning first, then every value against those before it") 
 }
 
 TEST_CASE("backtest: a lasting regression fails until it is accepted") {
-  const std::vector<double> values = series_of({{100, 20}, {120, 20}});
+  const std::vector<double> values = levels({{100, 20}, {120, 20}});
   const Backtest test = tested(values);
   CHECK(where(test, Reason::worse) == "20-39");
   REQUIRE(test.alarms.size() == 1);
@@ -80,7 +73,7 @@ TEST_CASE("backtest: a lasting regression fails until it is accepted") {
 }
 
 TEST_CASE("backtest: an accepted level is guarded from its first run on") {
-  const Backtest test = tested(series_of({{100, 20}, {120, 2}, {150, 1}, {120, 10}}), Better::lower, {20});
+  const Backtest test = tested(levels({{100, 20}, {120, 2}, {150, 1}, {120, 10}}), Better::lower, {20});
   CHECK(where(test, Reason::worse) == "22-22");
 }
 
@@ -88,14 +81,14 @@ TEST_CASE("backtest: an accepted level is guarded from its first run on") {
 TEST_CASE("backtest: a history that got 10 % better and falls back is caught") {
   for (const Better side : {Better::lower, Better::higher}) {
     const double better = side == Better::lower ? 90 : 110;
-    const Backtest test = tested(series_of({{100, 20}, {better, 12}, {100, 5}}), side);
+    const Backtest test = tested(levels({{100, 20}, {better, 12}, {100, 5}}), side);
     CHECK(where(test, Reason::worse) == "32-36");
     CHECK(test.points[31].result.baseline->level == doctest::Approx(better).epsilon(0.01));
   }
 }
 
 TEST_CASE("backtest: an outlier is an alarm that recovers, and is in no baseline") {
-  const Backtest test = tested(series_of({{100, 20}, {130, 1}, {100, 20}}));
+  const Backtest test = tested(levels({{100, 20}, {130, 1}, {100, 20}}));
   CHECK(where(test, Reason::worse) == "20-20");
   REQUIRE(test.alarms.size() == 1);
   CHECK(test.alarms[0].recovered);
@@ -146,7 +139,7 @@ TEST_CASE("segments: begin at accepted values and at changes for the better that
 
 TEST_CASE("segments: of a baseline, newest first") {
   std::vector<BaselinePoint> points;
-  for (const double value : series_of({{100, 20}, {90, 6}})) points.insert(points.begin(), {"r", "c", value, 0});
+  for (const double value : levels({{100, 20}, {90, 6}})) points.insert(points.begin(), {"r", "c", value, 0});
   number_segments(points, Better::lower, 5);
   CHECK(points.front().segment == 0);
   CHECK(points[5].segment == 0);
@@ -158,7 +151,7 @@ TEST_CASE("segments: of a baseline, newest first") {
 
 TEST_CASE("segments: for noise alone, every change and every segment is one") {
   std::vector<BaselinePoint> points;
-  for (const double value : series_of({{100, 20}, {110, 6}})) points.insert(points.begin(), {"r", "c", value, 0});
+  for (const double value : levels({{100, 20}, {110, 6}})) points.insert(points.begin(), {"r", "c", value, 0});
   number_segments(points, Better::lower, 5);
   CHECK(points.back().segment == 0);
   for (std::size_t i = 2; i < points.size(); ++i) points[i].segment = 1;
@@ -171,7 +164,7 @@ TEST_CASE("segments: for noise alone, every change and every segment is one") {
 
 // Why: a series has no better side; whoever asks all the same gets no verdict, and the program does not end.
 TEST_CASE("backtest: a rule that does not fit its metric judges nothing") {
-  const std::vector<double> values = series_of({{100, 8}, {150, 4}});
+  const std::vector<double> values = levels({{100, 8}, {150, 4}});
   for (const char* keys : {"worse_by = \"5%\"", "at_least = \"1 ms\"", "worse_by = \"3pp\"\ndirection = \"lower\""}) {
     CAPTURE(keys);
     const Policy policy = cases::policy_of(std::string("[rules.\"custom.epoch\"]\n") + keys + "\n");
@@ -182,7 +175,7 @@ TEST_CASE("backtest: a rule that does not fit its metric judges nothing") {
 }
 
 TEST_CASE("backtest: a metric that is below 0 has its thresholds there too") {
-  const Backtest test = tested(series_of({{-5, 8}, {-4, 1}}));
+  const Backtest test = tested(levels({{-5, 8}, {-4, 1}}));
   const RuleResult& last = test.points.back().result;
   CHECK(last.reason == Reason::worse);
   REQUIRE(last.fails_at);
@@ -193,13 +186,13 @@ TEST_CASE("backtest: a metric that is below 0 has its thresholds there too") {
 
 // Why: by noise single values of a level that stays are within; each part of the alarm that they divide is as true.
 TEST_CASE("backtest: a regression that single values interrupt is no false alarm") {
-  std::vector<double> values = series_of({{100, 30}, {110, 30}});
+  std::vector<double> values = levels({{100, 30}, {110, 30}});
   for (const std::size_t index : {33UL, 37UL, 44UL, 52UL}) values[index] = 104;
   const Backtest test = tested(values);
   CHECK(test.alarms.size() == 5);
   for (const Alarm& alarm : test.alarms) CHECK_FALSE(alarm.recovered);
 
-  values = series_of({{100, 20}, {120, 10}, {100, 40}});
+  values = levels({{100, 20}, {120, 10}, {100, 40}});
   values[55] = 130;  // long after the level came back
   const Backtest back = tested(values);
   REQUIRE(back.alarms.size() == 2);

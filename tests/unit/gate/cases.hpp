@@ -12,6 +12,10 @@
 
 namespace traceweir::gate::cases {
 
+inline constexpr const char* utilization = "gpu.utilization";
+inline constexpr const char* step = "step.time_p50";
+inline const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
+
 inline Policy policy_of(const std::string& toml) {
   Result<Policy> policy = parse_policy(toml);
   REQUIRE_MESSAGE(policy.has_value(), (policy ? std::string() : policy.error().message));
@@ -57,6 +61,16 @@ inline Baseline baseline_of(const std::string& metric, const std::vector<double>
 
 inline Verdict judge_one(const JudgedRun& run, const Baseline& baseline, const Policy& policy) {
   return judge(std::vector{run}, baseline, policy);
+}
+
+inline RuleResult only_rule(const Verdict& verdict) {
+  REQUIRE(verdict.rules.size() == 1);
+  return verdict.rules.front();
+}
+
+inline RuleResult rule_of(const std::string& metric, double value, const std::vector<double>& baseline,
+                          const std::string& policy) {
+  return only_rule(judge_one(run_of(metric, value), baseline_of(metric, baseline), policy_of(policy)));
 }
 
 /// `centre` with ± `spread` in turn: n values whose mean is near the centre.

@@ -1,4 +1,5 @@
 #include "gate/change_points.hpp"
+#include "tests/unit/gate/stretches.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +10,8 @@
 #include <vector>
 
 using namespace traceweir::gate;
+using cases::Stretch;
+using cases::stretches;
 
 namespace {
 
@@ -22,19 +25,7 @@ std::vector<std::size_t> indices(const std::vector<ChangePoint>& points) {
 }
 using Indices = std::vector<std::size_t>;
 
-/// Levels one after the other, each of so many values, ± a small regular unrest that is no change itself.
-struct Level {
-  double value;
-  int count;
-};
-std::vector<double> series_of(const std::vector<Level>& levels, double unrest = 0.01) {
-  constexpr double pattern[] = {0, 1, -1, 0.5, -0.5, 1, 0, -1};
-  std::vector<double> values;
-  for (const auto& [value, count] : levels)
-    for (int i = 0; i < count; ++i)
-      values.push_back(value * (1 + unrest * pattern[values.size() % std::size(pattern)]));
-  return values;
-}
+std::vector<double> series(const std::vector<Stretch>& all, double unrest = 0.01) { return stretches(all, unrest); }
 
 }  // namespace
 
@@ -83,12 +74,12 @@ TEST_CASE("change points: what is none") {
       {"two values", {7, 9}},
       {"a constant", std::vector<double>(200, 0.1)},
       {"zeros", std::vector<double>(200, 0.0)},
-      {"too few on the right", series_of({{100, 30}, {150, 3}})},
-      {"too few on the left", series_of({{100, 3}, {150, 30}})},
-      {"one outlier", series_of({{100, 25}, {300, 1}, {100, 25}})},
-      {"an outlier of two values", series_of({{100, 25}, {300, 2}, {100, 25}})},
-      {"too small a change", series_of({{100, 30}, {101.5, 30}}, 0.0001)},
-      {"regular unrest alone", series_of({{100, 400}}, 0.05)},
+      {"too few on the right", series({{100, 30}, {150, 3}})},
+      {"too few on the left", series({{100, 3}, {150, 30}})},
+      {"one outlier", series({{100, 25}, {300, 1}, {100, 25}})},
+      {"an outlier of two values", series({{100, 25}, {300, 2}, {100, 25}})},
+      {"too small a change", series({{100, 30}, {101.5, 30}}, 0.0001)},
+      {"regular unrest alone", series({{100, 400}}, 0.05)},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -103,20 +94,20 @@ TEST_CASE("change points: what is one") {
     Indices want;
   };
   const Row rows[] = {
-      {"up", series_of({{100, 20}, {110, 20}}), {20}},
-      {"down", series_of({{110, 20}, {100, 20}}), {20}},
-      {"four values are enough", series_of({{100, 20}, {110, 4}}), {20}},
-      {"up and back", series_of({{100, 20}, {110, 20}, {100, 20}}), {20, 40}},
-      {"stairs", series_of({{100, 20}, {105, 20}, {110, 20}, {115, 20}}), {20, 40, 60}},
-      {"below zero", series_of({{-100, 20}, {-110, 20}}), {20}},
-      {"through zero", series_of({{-5, 20}, {5, 20}}), {20}},
-      {"from zero", series_of({{0, 20}, {5, 20}}), {20}},
-      {"to zero", series_of({{5, 20}, {0, 20}}), {20}},
-      {"huge", series_of({{1e149, 20}, {2e149, 20}}), {20}},
-      {"tiny", series_of({{1e-300, 20}, {2e-300, 20}}), {20}},
-      {"long after the first window", series_of({{100, 310}, {110, 90}}), {310}},
-      {"on the border of a window", series_of({{100, 50}, {110, 50}}), {50}},
-      {"an outlier beside a change", series_of({{100, 12}, {180, 1}, {100, 12}, {200, 25}}), {25}},
+      {"up", series({{100, 20}, {110, 20}}), {20}},
+      {"down", series({{110, 20}, {100, 20}}), {20}},
+      {"four values are enough", series({{100, 20}, {110, 4}}), {20}},
+      {"up and back", series({{100, 20}, {110, 20}, {100, 20}}), {20, 40}},
+      {"stairs", series({{100, 20}, {105, 20}, {110, 20}, {115, 20}}), {20, 40, 60}},
+      {"below zero", series({{-100, 20}, {-110, 20}}), {20}},
+      {"through zero", series({{-5, 20}, {5, 20}}), {20}},
+      {"from zero", series({{0, 20}, {5, 20}}), {20}},
+      {"to zero", series({{5, 20}, {0, 20}}), {20}},
+      {"huge", series({{1e149, 20}, {2e149, 20}}), {20}},
+      {"tiny", series({{1e-300, 20}, {2e-300, 20}}), {20}},
+      {"long after the first window", series({{100, 310}, {110, 90}}), {310}},
+      {"on the border of a window", series({{100, 50}, {110, 50}}), {50}},
+      {"an outlier beside a change", series({{100, 12}, {180, 1}, {100, 12}, {200, 25}}), {25}},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -126,7 +117,7 @@ TEST_CASE("change points: what is one") {
 
 // Why: a spike may not hide behind the size of a value far away: distances are summed, never subtracted.
 TEST_CASE("change points: one huge value leaves the small ones visible") {
-  std::vector<double> values = series_of({{100, 25}, {200, 25}});
+  std::vector<double> values = series({{100, 25}, {200, 25}});
   values.insert(values.begin(), 1e140);
   const auto found = indices(change_points(values, {0.001, 0.02, 50, 1}));
   CHECK(std::find(found.begin(), found.end(), 26) != found.end());
@@ -142,14 +133,14 @@ TEST_CASE("change points: found at every place, whatever the window") {
         CAPTURE(side);
         CAPTURE(place);
         const auto points =
-            change_points(series_of({{100, place}, {200, 90 - place}}, 0.001), {0.001, 0.02, window, side});
+            change_points(series({{100, place}, {200, 90 - place}}, 0.001), {0.001, 0.02, window, side});
         CHECK(indices(points) == Indices{static_cast<std::size_t>(place)});
       }
     }
 }
 
 TEST_CASE("change points: options") {
-  const auto values = series_of({{100, 20}, {110, 20}});
+  const auto values = series({{100, 20}, {110, 20}});
   CHECK(change_points(values, {0.001, 0.09, 50, 4}).size() == 1);
   CHECK(change_points(values, {0.001, 0.11, 50, 4}).empty());
   CHECK(change_points(values, {1e-40, 0.02, 50, 4}).empty());

@@ -15,23 +15,7 @@ using namespace traceweir;
 using namespace traceweir::gate;
 using namespace traceweir::gate::cases;
 
-namespace {
-
-constexpr const char* utilization = "gpu.utilization";
-constexpr const char* step = "step.time_p50";
-const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
-
-RuleResult only_rule(const Verdict& verdict) {
-  REQUIRE(verdict.rules.size() == 1);
-  return verdict.rules.front();
-}
-
-RuleResult rule_of(const std::string& metric, double value, const std::vector<double>& baseline,
-                   const std::string& policy) {
-  return only_rule(judge_one(run_of(metric, value), baseline_of(metric, baseline), policy_of(policy)));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // Why: these sentences are what stands in the CI log; the first is the one of the documentation.
 // Why: with several runs of a commit the value is none that any of its reports shows; unsaid, that reads as an error.

@@ -16,9 +16,6 @@ using namespace traceweir::gate::cases;
 
 namespace {
 
-constexpr const char* step = "step.time_p50";
-const std::string rule_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
-
 /// A branch of runs, each of a commit of its own whose parent is the one before.
 struct Lane {
   std::vector<PastRun> runs;
@@ -37,13 +34,13 @@ struct Lane {
   void add_level(double level, int count) {
     for (int i = 0; i < count; ++i) add(level * (i % 2 == 0 ? 1.002 : 0.998));
   }
-  [[nodiscard]] LaneBacktest tried(const std::string& toml = rule_5) const {
+  [[nodiscard]] LaneBacktest tried(const std::string& toml = step_5) const {
     const Policy policy = policy_of(toml);
     return backtest_lane({policy, runs, parents, "main"});
   }
 };
 
-LaneRule only_rule(const LaneBacktest& test) {
+LaneRule only_rule_of(const LaneBacktest& test) {
   REQUIRE(test.rules.size() == 1);
   return test.rules.front();
 }
@@ -56,7 +53,7 @@ TEST_CASE("backtest of runs: one bad run is an alarm that recovers") {
   lane.add(130e6);
   lane.add_level(100e6, 10);
   const LaneBacktest test = lane.tried();
-  const LaneRule rule = only_rule(test);
+  const LaneRule rule = only_rule_of(test);
   CHECK(test.runs == 21);
   CHECK(test.judged == 16);  // five were learning
   CHECK(test.failed_commits == 1);
@@ -74,7 +71,7 @@ TEST_CASE("backtest of runs: a level that got worse fails until it is mended, an
   lane.add_level(100e6, 10);
   lane.add_level(120e6, 8);
   lane.add_level(100e6, 8);
-  const LaneRule rule = only_rule(lane.tried());
+  const LaneRule rule = only_rule_of(lane.tried());
   CHECK(rule.failed == 8);
   CHECK(rule.alarms == 1);
   CHECK(rule.recovered == 0);
@@ -86,7 +83,7 @@ TEST_CASE("backtest of runs: an accepted level is the baseline from its run on")
   lane.add(120e6).accepted = {step};
   lane.add_level(120e6, 8);
   lane.add(150e6);
-  const LaneRule rule = only_rule(lane.tried());
+  const LaneRule rule = only_rule_of(lane.tried());
   CHECK(rule.commits == std::vector<std::string>{"c19"});
 }
 
@@ -98,23 +95,23 @@ TEST_CASE("backtest of runs: a run is compared with its ancestors, not with what
   lane.add_level(80e6, 8);  // much better, on another line
   PastRun& back = lane.add(101e6);
   lane.parents[back.commit] = fork;
-  CHECK(only_rule(lane.tried()).failed == 0);
+  CHECK(only_rule_of(lane.tried()).failed == 0);
   lane.parents.erase(back.commit);  // not known: compared with the newest
-  CHECK(only_rule(lane.tried()).failed == 1);
+  CHECK(only_rule_of(lane.tried()).failed == 1);
 }
 
 TEST_CASE("backtest of runs: classes are told apart, and several runs of a commit are its samples") {
   Lane lane;
   lane.add_level(100e6, 8);
   for (int i = 0; i < 3; ++i) lane.add(300e6).environment = "gpu=Y";
-  CHECK(only_rule(lane.tried()).failed == 0);
+  CHECK(only_rule_of(lane.tried()).failed == 0);
 
   Lane confirmed;
   confirmed.add_level(100e6, 8);
   const std::string commit = confirmed.add(130e6).commit;
-  CHECK(only_rule(confirmed.tried(rule_5 + "confirm = 2\n")).failed == 0);
+  CHECK(only_rule_of(confirmed.tried(step_5 + "confirm = 2\n")).failed == 0);
   confirmed.add(131e6).commit = commit;
-  CHECK(only_rule(confirmed.tried(rule_5 + "confirm = 2\n")).failed == 1);
+  CHECK(only_rule_of(confirmed.tried(step_5 + "confirm = 2\n")).failed == 1);
 }
 
 // Why: a level that nobody confirmed, or that was confirmed as a regression, must not become the baseline, in whatever
@@ -131,7 +128,7 @@ TEST_CASE("backtest of runs: commits that fail or wait for confirmation are in n
         again.commit = commit;
       }
     }
-    return only_rule(lane.tried(rule_5 + "confirm = 2\n"));
+    return only_rule_of(lane.tried(step_5 + "confirm = 2\n"));
   };
   // Each of these commits is as bad as the first of them, and fails as it did.
   CHECK(rule_of({{140e6, 141e6}, {140e6, 140e6}, {141e6, 139e6}, {140e6, 140e6}}).failed == 4);
@@ -149,14 +146,14 @@ TEST_CASE("backtest of runs: older runs only serve as baseline, and findings cou
   for (PastRun& past : lane.runs) past.shown = false;
   lane.add(130e6);
   CHECK(lane.tried().runs == 1);
-  CHECK(only_rule(lane.tried()).judged == 1);
+  CHECK(only_rule_of(lane.tried()).judged == 1);
 
   const std::string straggler = "[rules]\n[findings.straggler]\n";
   for (PastRun& past : lane.runs) past.shown = true, past.findings_known = false;
   CHECK(lane.tried(straggler).judged == 0);
   lane.runs.back().findings_known = true;
   lane.runs.back().run.findings = {finding_of(FindingCode::straggler, Severity::warning)};
-  CHECK(only_rule(lane.tried(straggler)).failed == 1);
+  CHECK(only_rule_of(lane.tried(straggler)).failed == 1);
 }
 
 TEST_CASE("backtest of runs: a graph that is a circle ends, and an empty history is none") {
@@ -164,7 +161,7 @@ TEST_CASE("backtest of runs: a graph that is a circle ends, and an empty history
   lane.add_level(100e6, 8);
   lane.parents["c0"] = "c7";
   lane.parents["c7"] = "c0";
-  CHECK(only_rule(lane.tried()).failed == 0);
+  CHECK(only_rule_of(lane.tried()).failed == 0);
   CHECK(Lane{}.tried().rules.empty());
   CHECK(Lane{}.tried().runs == 0);
 }

@@ -14,10 +14,7 @@ using namespace traceweir::gate::cases;
 
 namespace {
 
-constexpr const char* step = "step.time_p50";
-constexpr const char* utilization = "gpu.utilization";
-const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
-const std::string points = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
+const std::string points_3 = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
 
 std::vector<RuleOutlook> outlooks(const std::string& toml, const Baseline& baseline, const JudgedRun& newest) {
   return outlook_of(policy_of(toml), baseline, newest);
@@ -56,7 +53,7 @@ TEST_CASE("outlook: sentences") {
   const Row rows[] = {
       {"judged", step_5, baseline_of(step, around(100e6, 0.2e6, 30)), run_of(step, 103e6), sees},
       {"the newest run is not whole", step_5, baseline_of(step, around(100e6, 0.2e6, 30)), torn, sees},
-      {"higher is better", points + "level = \"warn\"\n", baseline_of(utilization, around(0.89, 0.002, 10)),
+      {"higher is better", points_3 + "level = \"warn\"\n", baseline_of(utilization, around(0.89, 0.002, 10)),
        run_of(utilization, 0.89),
        "gpu.utilization: 10 runs, level 89.0 % ± 0.2 pp: would warn below 86.0 %; can see -3.2 pp today, -3.2 pp after "
        "20 more runs."},

@@ -9,12 +9,12 @@ using namespace traceweir::gate;
 
 namespace {
 
-struct Row {
+struct Mistake {
   const char* toml;
   const char* want;  ///< the message, or its beginning
 };
 
-void check(const Row& row, ErrorCode code) {
+void check(const Mistake& row, ErrorCode code) {
   CAPTURE(row.toml);
   const Result<Policy> policy = parse_policy(row.toml);
   REQUIRE_FALSE(policy.has_value());
@@ -27,7 +27,7 @@ void check(const Row& row, ErrorCode code) {
 // Why: a policy with a typo that is read anyway gates something else than its author thinks. Every message names the
 // line and the key.
 TEST_CASE("policy errors: keys, types and words") {
-  const Row rows[] = {
+  const Mistake rows[] = {
       {"version = 2\n", "line 1: version: this version of the gate reads policies of version 1"},
       {"version = \"1\"\n", "line 1: version: must be an integer, not a string"},
       {"project = 5\n", "line 1: project: must be a string, not an integer"},
@@ -74,12 +74,12 @@ TEST_CASE("policy errors: keys, types and words") {
       {"rules = 1\n", "line 1: rules: must be a table, not an integer"},
       {"[rules]\n\"gpu.idle\" = \"5%\"\n", "line 2: rules.\"gpu.idle\": must be a table, not a string"},
   };
-  for (const Row& row : rows) check(row, ErrorCode::bad_policy);
+  for (const Mistake& row : rows) check(row, ErrorCode::bad_policy);
 }
 
 // Why: a rule that cannot break is a gate that is off; one that cannot hold is a gate that will be taken off.
 TEST_CASE("policy errors: rules") {
-  const Row rows[] = {
+  const Mistake rows[] = {
       {"[rules.\"gpu.utilisation\"]\nmin = \"85%\"\n",
        "line 1: rules.\"gpu.utilisation\": unknown metric (did you mean \"gpu.utilization\"?)"},
       {"[rules.\"x*y\"]\nmin = \"85%\"\n", "line 1: rules.\"x*y\": matches no metric"},
@@ -150,11 +150,11 @@ TEST_CASE("policy errors: rules") {
        "line 2: rules.\"allreduce.*\".worse_by: allreduce.time_total has no better side"},
       {"[rules.\"*\"]\nworse_by = \"3pp\"\n", "line 2: rules.\"*\".worse_by: \"3pp\" is not a percentage"},
   };
-  for (const Row& row : rows) check(row, ErrorCode::bad_policy);
+  for (const Mistake& row : rows) check(row, ErrorCode::bad_policy);
 }
 
 TEST_CASE("policy errors: pinned, epoch and cost") {
-  const Row rows[] = {
+  const Mistake rows[] = {
       {"[baseline]\npinned = \"\"\n", "line 2: baseline.pinned: "},
       {"[baseline]\npinned = 14\n", "line 2: baseline.pinned: must be a string"},
       {"[baseline]\nepoch = \"yesterday\"\n", "line 2: baseline.epoch: \"yesterday\" is no date like 2026-11-01"},
@@ -165,7 +165,7 @@ TEST_CASE("policy errors: pinned, epoch and cost") {
       {"[cost]\ngpu_hour = -1\n", "line 2: cost.gpu_hour: must not be below 0"},
       {"[cost]\ngpu_hour = \"2\"\n", "line 2: cost.gpu_hour: must be a number"},
   };
-  for (const Row& row : rows) check(row, ErrorCode::bad_policy);
+  for (const Mistake& row : rows) check(row, ErrorCode::bad_policy);
 }
 
 // Why: a policy comes with an upload, so from anybody; the TOML library recurses and must not be led to the stack's

@@ -13,9 +13,6 @@ namespace traceweir::gate::situations {
 
 using namespace cases;
 
-inline constexpr const char* utilization = "gpu.utilization";
-inline constexpr const char* step = "step.time_p50";
-
 /// How a situation ends: the rule's outcome, and the exit code without and with --strict.
 struct End {
   std::optional<Outcome> outcome;
@@ -69,7 +66,6 @@ inline Baseline elsewhere(Baseline baseline, std::int64_t others) {
 inline const std::string points = "[rules.\"gpu.utilization\"]\nworse_by = \"3pp\"\n";
 inline const std::string at_least_85 = "[rules.\"gpu.utilization\"]\nmin = \"85%\"\n";
 inline const std::string at_most_50 = "[rules.\"step.time_p50\"]\nmax = \"50 ms\"\n";
-inline const std::string step_5 = "[rules.\"step.time_p50\"]\nworse_by = \"5%\"\n";
 inline const std::string any_step_5 = "[rules.\"step.time_p5*\"]\nworse_by = \"5%\"\n";
 inline const std::string straggler = "[rules]\n[findings.straggler]\n";
 inline const std::string twice = "confirm = 2\n", at_warn = "level = \"warn\"\n", at_info = "level = \"info\"\n";

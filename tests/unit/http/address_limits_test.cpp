@@ -20,8 +20,8 @@ std::string request(std::string_view verb, std::string_view target, std::string_
          "\r\n";
 }
 
-std::string get(std::string_view target, std::string_view fields = "") { return request("GET", target, fields); }
-std::string post(std::string_view target, std::string_view fields) { return request("POST", target, fields); }
+std::string getting(std::string_view target, std::string_view fields = "") { return request("GET", target, fields); }
+std::string posting(std::string_view target, std::string_view fields) { return request("POST", target, fields); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ TEST_CASE("listener: an address has its share of the connections") {
   TestServer server(limits);
   {
     RawClient first(server.port());
-    CHECK(first.ask(get("/hello")).status == 200);
+    CHECK(first.ask(getting("/hello")).status == 200);
     RawClient second(server.port());
     const Answer answer = second.answer();
     CHECK(answer.status == 503);
@@ -40,7 +40,7 @@ TEST_CASE("listener: an address has its share of the connections") {
   }
   CHECK(falls_to(server, 0));
   RawClient third(server.port());
-  CHECK(third.ask(get("/hello")).status == 200);
+  CHECK(third.ask(getting("/hello")).status == 200);
 }
 
 TEST_CASE("listener: an address that asks too often is told when to come again") {
@@ -49,7 +49,7 @@ TEST_CASE("listener: an address that asks too often is told when to come again")
   TestServer server(limits);
   RawClient client(server.port());
   Answer answer;
-  for (int i = 0; i < 100 && answer.status != 429; ++i) answer = client.ask(get("/hello"));
+  for (int i = 0; i < 100 && answer.status != 429; ++i) answer = client.ask(getting("/hello"));
   CHECK(answer.status == 429);
   CHECK(answer.fields.at("retry-after") == "1");
   CHECK(contains(answer.body, "requests_per_address_max = 1"));
@@ -63,19 +63,19 @@ TEST_CASE("listener: who guesses tokens is no longer listened to") {
   TestServer server(limits);
   RawClient client(server.port());
   const std::string good = "Authorization: Bearer good\r\n";
-  CHECK(client.ask(get("/known", good)).status == 200);
+  CHECK(client.ask(getting("/known", good)).status == 200);
   const auto guess = [&](int n) {
-    return client.ask(post("/refuse", "Authorization: Bearer guess-" + std::to_string(n) + "\r\n"));
+    return client.ask(posting("/refuse", "Authorization: Bearer guess-" + std::to_string(n) + "\r\n"));
   };
   for (int n = 0; n < 3; ++n) CHECK(guess(n).status == 401);
   const Answer refused = guess(3);
   CHECK(refused.status == 429);
   CHECK(contains(refused.body, "failed_authentications_max = 6"));
   CHECK_FALSE(contains(refused.body, "guess"));
-  CHECK(client.ask(get("/hello", "Authorization: Bearer unknown\r\n")).status == 429);
-  CHECK(client.ask(get("/hello")).status == 200);
-  CHECK(client.ask(get("/known", good)).status == 200);
+  CHECK(client.ask(getting("/hello", "Authorization: Bearer unknown\r\n")).status == 429);
+  CHECK(client.ask(getting("/hello")).status == 200);
+  CHECK(client.ask(getting("/known", good)).status == 200);
   // A token that was good and is no longer is a guess like any other.
-  CHECK(client.ask(post("/refuse", good)).status == 429);
-  CHECK(client.ask(get("/known", good)).status == 429);
+  CHECK(client.ask(posting("/refuse", good)).status == 429);
+  CHECK(client.ask(getting("/known", good)).status == 429);
 }

@@ -16,15 +16,15 @@ using namespace traceweir::test;
 
 namespace {
 
-constexpr std::size_t page_size = 512;
-constexpr std::string_view readable[] = {"t", "u"};
+constexpr std::size_t page_bytes = 512;
+constexpr std::string_view two_names[] = {"t", "u"};
 
 /// Two tables with interior pages and chains of overflow pages, one whose schema overflows, and free pages.
 std::string two_tables(std::string_view settings) {
   std::string sql = fmt::format(
       "PRAGMA page_size={}; {}; CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE u (id INTEGER PRIMARY KEY, a);"
       "CREATE TABLE gone (a); CREATE TABLE other (a /* {} */); BEGIN;",
-      page_size, settings, std::string(900, 'z'));
+      page_bytes, settings, std::string(900, 'z'));
   for (int i = 0; i < 12; ++i) {
     const std::size_t long_text = i % 5 == 0 ? 1300 : 150;
     for (const char* table : {"t", "u", "gone"})
@@ -46,10 +46,10 @@ void put(std::string& bytes, std::size_t at, std::size_t value) {
 /// The words of the first damage that reading both tables meets, which are read as the readers do it.
 std::string damage_of(const std::filesystem::path& path) {
   const ingest::File opened = ingest::File::open(path).value();
-  auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
+  auto file = ingest::SqliteFile::open(opened.descriptor(), two_names);
   if (!file) return file.error().message;
   constexpr std::string_view columns[] = {"id", "a"};
-  for (const std::string_view table : readable) {
+  for (const std::string_view table : two_names) {
     REQUIRE(file->has_table(table));
     auto scan = file->scan(table, columns);
     if (!scan) return scan.error().message;
@@ -70,24 +70,24 @@ std::string damage_of(const std::filesystem::path& folder, const std::string& by
 enum class Kind { none, interior, leaf };
 
 Kind kind_of(std::string_view bytes, std::size_t page) {
-  const char kind = bytes[(page - 1) * page_size + (page == 1 ? 100 : 0)];
+  const char kind = bytes[(page - 1) * page_bytes + (page == 1 ? 100 : 0)];
   return kind == 5 ? Kind::interior : kind == 13 ? Kind::leaf : Kind::none;
 }
 
 /// Where pages of trees name other pages: children, and the first pages of chains (no other bytes of the rows above
 /// look like such a number). Chains themselves begin with the number of their next page.
 std::vector<std::size_t> references(std::string_view bytes) {
-  const std::size_t pages = bytes.size() / page_size;
+  const std::size_t pages = bytes.size() / page_bytes;
   std::vector<std::size_t> out;
   for (std::size_t page = 1; page <= pages; ++page) {
-    const std::size_t begin = (page - 1) * page_size;
+    const std::size_t begin = (page - 1) * page_bytes;
     const std::size_t tree = begin + (page == 1 ? 100 : 0);
     const Kind kind = kind_of(bytes, page);
     const std::size_t cells = kind == Kind::none ? 0 : number(bytes, tree + 3, 2);
     if (kind == Kind::interior) out.push_back(tree + 8);
     for (std::size_t i = 0; kind == Kind::interior && i < cells; ++i)
       out.push_back(begin + number(bytes, tree + 12 + 2 * i, 2));
-    for (std::size_t at = tree + 8 + 2 * cells; kind == Kind::leaf && at + 4 <= begin + page_size; ++at) {
+    for (std::size_t at = tree + 8 + 2 * cells; kind == Kind::leaf && at + 4 <= begin + page_bytes; ++at) {
       const std::size_t to = number(bytes, at, 4);
       if (to >= 2 && to <= pages && kind_of(bytes, to) == Kind::none) out.push_back(at);
     }
@@ -107,7 +107,7 @@ TEST_CASE("sqlite_owners: no reference of a table can be turned to any other pag
     const Database sound(two_tables(settings));
     CHECK(damage_of(sound.path()) == "");
     const std::string bytes = bytes_of(sound.path());
-    const std::size_t pages = bytes.size() / page_size;
+    const std::size_t pages = bytes.size() / page_bytes;
     const auto all = references(bytes);
     REQUIRE(all.size() > 20);
     const TemporaryFolder folder;
@@ -130,14 +130,14 @@ TEST_CASE("sqlite_owners: no reference of a table can be turned to any other pag
 TEST_CASE("sqlite_owners: tables that SQLite reads have their own pages too") {
   const Database sound(two_tables(""));
   std::string bytes = bytes_of(sound.path());
-  const std::size_t root_of_t = page_size, root_of_u = 2 * page_size;
+  const std::size_t root_of_t = page_bytes, root_of_u = 2 * page_bytes;
   REQUIRE(kind_of(bytes, 2) == Kind::interior);
   REQUIRE(kind_of(bytes, 3) == Kind::interior);
   put(bytes, root_of_u + 8, number(bytes, root_of_t + 8, 4));  // the last leaf of both
   const TemporaryFolder folder;
   write_bytes(folder.path() / "forged.sqlite", bytes);
   const ingest::File opened = ingest::File::open(folder.path() / "forged.sqlite").value();
-  auto file = ingest::SqliteFile::open(opened.descriptor(), readable).value();
+  auto file = ingest::SqliteFile::open(opened.descriptor(), two_names).value();
   CHECK(file.check("u").has_value());
   const auto other = file.check("t");
   REQUIRE_FALSE(other.has_value());
@@ -184,7 +184,7 @@ TEST_CASE("sqlite_owners: the list of free pages is part of the file") {
   const std::size_t trunk = number(bytes, 32, 4);
   const std::size_t free_pages = number(bytes, 36, 4);
   REQUIRE(free_pages > 5);
-  const std::size_t at = (trunk - 1) * page_size;
+  const std::size_t at = (trunk - 1) * page_bytes;
   struct Row {
     std::string_view name;
     std::size_t at;
@@ -218,12 +218,12 @@ TEST_CASE("sqlite_owners: rows of a page share no bytes") {
   const Database database(
       fmt::format("PRAGMA page_size={}; CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE u (a);"
                   "INSERT INTO t VALUES (1, x'0403030001aa'), (2, 5), (3, 6);",
-                  page_size));
+                  page_bytes));
   CHECK(damage_of(database.path()) == "");
   std::string bytes = bytes_of(database.path());
-  const std::size_t page = page_size;                            // the root of t is page 2
+  const std::size_t page = page_bytes;                           // the root of t is page 2
   const std::size_t inner = bytes.rfind("\x04\x03\x03") - page;  // behind the third row, which begins like it
-  REQUIRE(inner < page_size);
+  REQUIRE(inner < page_bytes);
   bytes[page + 8 + 4] = static_cast<char>(inner >> 8U);
   bytes[page + 8 + 5] = static_cast<char>(inner);
   const TemporaryFolder folder;

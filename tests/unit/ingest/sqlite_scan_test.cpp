@@ -17,7 +17,7 @@ using ingest::Cell;
 
 namespace {
 
-constexpr std::string_view readable[] = {"t", "u", "w"};
+constexpr std::string_view scanned_tables[] = {"t", "u", "w"};
 constexpr std::string_view columns[] = {"c", "a", "absent", "b", "id", "d"};
 
 std::string shown(const Cell& cell) {
@@ -52,7 +52,7 @@ std::vector<std::string> all_of(Rows& rows) {
 void check_agreement(const std::string& sql) {
   const Database database(sql);
   const ingest::File opened = ingest::File::open(database.path()).value();
-  auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
+  auto file = ingest::SqliteFile::open(opened.descriptor(), scanned_tables);
   REQUIRE(file.has_value());
   auto scan = file->scan("t", columns);
   REQUIRE(scan.has_value());
@@ -128,7 +128,7 @@ TEST_CASE("sqlite_scan: tables that only SQLite can read are left to it") {
     CAPTURE(sql);
     const Database database(sql);
     const ingest::File opened = ingest::File::open(database.path()).value();
-    auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
+    auto file = ingest::SqliteFile::open(opened.descriptor(), scanned_tables);
     REQUIRE(file.has_value());
     const auto scan = file->scan("t", columns);
     REQUIRE(scan.has_value());
@@ -158,7 +158,7 @@ TEST_CASE("sqlite_scan: damaged pages are refused or read, in time that follows 
     }
     write_bytes(path, bytes);
     const ingest::File opened = ingest::File::open(path).value();
-    auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
+    auto file = ingest::SqliteFile::open(opened.descriptor(), scanned_tables);
     REQUIRE(file.has_value());
     auto scan = file->scan("t", columns);
     if (!scan || !*scan) continue;
@@ -181,7 +181,7 @@ TEST_CASE("sqlite_scan: a tree that leads back into itself is refused, with the 
   const TemporaryFolder folder;
   write_bytes(folder.path() / "a.sqlite", bytes);
   const ingest::File opened = ingest::File::open(folder.path() / "a.sqlite").value();
-  auto file = ingest::SqliteFile::open(opened.descriptor(), readable);
+  auto file = ingest::SqliteFile::open(opened.descriptor(), scanned_tables);
   REQUIRE(file.has_value());
   auto scan = file->scan("t", columns).value();
   for (;;) {

@@ -14,7 +14,7 @@ using timeline::Direction;
 
 namespace {
 
-RankMeasures measured(const timeline::Timeline& timeline, const char* window = "span") {
+RankMeasures measured_in(const timeline::Timeline& timeline, const char* window = "span") {
   const auto view = view_of(timeline, with_window({}, window).value());
   REQUIRE(view);
   return measure(*view);
@@ -73,7 +73,7 @@ TEST_CASE("occupancy: overlap counts once, and each nanosecond once") {
   for (Row& row : rows) {
     CAPTURE(row.name);
     const timeline::Timeline timeline = row.scene.finish();
-    const RankMeasures measures = measured(timeline);
+    const RankMeasures measures = measured_in(timeline);
     CHECK(number(measures, "gpu.utilization") == doctest::Approx(row.utilization));
     CHECK(number(measures, "gpu.compute") == doctest::Approx(row.compute));
     CHECK(number(measures, "gpu.exposed_comm") == doctest::Approx(row.exposed_comm));
@@ -89,7 +89,7 @@ TEST_CASE("occupancy: the mean over the devices with work in the window") {
   scene.on_device(1).kernel(us(0, 50)).collective(us(50, 100), Collective::allreduce);
   scene.on_device(2).kernel(us(500, 510));
   const timeline::Timeline timeline = scene.finish();
-  const RankMeasures measures = measured(timeline, "0:100000");
+  const RankMeasures measures = measured_in(timeline, "0:100000");
   REQUIRE(measures.devices.size() == 2);
   CHECK(number(measures, "gpu.compute") == doctest::Approx(0.75));
   CHECK(number(measures, "comm.share") == doctest::Approx(0.25));
@@ -100,7 +100,7 @@ TEST_CASE("occupancy: the mean over the devices with work in the window") {
 TEST_CASE("occupancy: opaque graphs are busy, and hide what is inside") {
   const timeline::Timeline timeline =
       Scene().kernel(us(0, 20)).graph(us(10, 60)).copy(us(50, 100), Direction::h2d, 4096).finish();
-  const RankMeasures measures = measured(timeline);
+  const RankMeasures measures = measured_in(timeline);
   CHECK(number(measures, "gpu.utilization") == doctest::Approx(0.6));
   CHECK(number(measures, "gpu.idle") == 0);
   CHECK(measures.devices.at(0).compute == Nanos{20000});
@@ -116,7 +116,7 @@ TEST_CASE("occupancy: opaque graphs are busy, and hide what is inside") {
 
 TEST_CASE("occupancy: a range without work has a window and no devices") {
   const timeline::Timeline timeline = Scene().kernel(us(0, 20)).kernel(us(80, 100)).finish();
-  const RankMeasures measures = measured(timeline, "30000:40000");
+  const RankMeasures measures = measured_in(timeline, "30000:40000");
   CHECK(measures.window);
   CHECK(measures.devices.empty());
   CHECK(said(measures, "gpu.idle") == "no_gpu_work");
@@ -153,7 +153,7 @@ TEST_CASE("occupancy: the identity holds for any work") {
     const timeline::Timeline timeline = scene.finish();
     const std::int64_t from = below(100) * 1000;
     const RankMeasures measures =
-        measured(timeline, (std::to_string(from) + ":" + std::to_string(from + 50000)).c_str());
+        measured_in(timeline, (std::to_string(from) + ":" + std::to_string(from + 50000)).c_str());
     for (const DeviceTimes& d : measures.devices)
       CHECK(d.compute + d.graph + d.exposed_comm + d.exposed_memory + d.idle == Nanos{50000});
   }

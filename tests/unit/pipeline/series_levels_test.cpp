@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* step = "step.time_p50";
 
-store::Timestamp second(std::size_t n) { return store::Timestamp{std::chrono::seconds{n}}; }
+store::Timestamp moment(std::size_t n) { return store::Timestamp{std::chrono::seconds{n}}; }
 
 /// `runs` runs around `level` each; all of them count unless told otherwise.
 store::Series series_of(std::initializer_list<std::pair<double, int>> levels) {
@@ -21,7 +21,7 @@ store::Series series_of(std::initializer_list<std::pair<double, int>> levels) {
   for (const auto& [level, runs] : levels)
     for (int i = 0; i < runs; ++i) {
       const std::string number = std::to_string(series.runs.size());
-      series.runs.push_back({"r" + number, "c" + number, true, second(series.runs.size()), std::nullopt});
+      series.runs.push_back({"r" + number, "c" + number, true, moment(series.runs.size()), std::nullopt});
       series.values[step].push_back(level * (i % 2 == 0 ? 1.002 : 0.998));
     }
   return series;
@@ -78,10 +78,10 @@ TEST_CASE("series: what begins a segment") {
   store::Series failed = series_of({{90, 8}, {100, 4}});
   for (std::size_t i = 8; i < 12; ++i) failed.runs[i].counts = false;
   CHECK(text_of(answer_of(failed).segments) == "r0..r7 8 first; ");
-  CHECK(text_of(levels_of({failed, step, Better::lower, 5, second(3), {}}).segments) ==
+  CHECK(text_of(levels_of({failed, step, Better::lower, 5, moment(3), {}}).segments) ==
         "r0..r2 3 first; r3..r7 5 epoch; ");
-  failed.runs[3].committed_at = second(0);  // the commit's time counts where it is known
-  CHECK(text_of(levels_of({failed, step, Better::lower, 5, second(3), {}}).segments) ==
+  failed.runs[3].committed_at = moment(0);  // the commit's time counts where it is known
+  CHECK(text_of(levels_of({failed, step, Better::lower, 5, moment(3), {}}).segments) ==
         "r0..r3 4 first; r4..r7 4 epoch; ");
   CHECK(answer_of({}).segments.empty());
 }
@@ -123,9 +123,9 @@ TEST_CASE("series: what is over, better, or long ago is no news") {
 // Why: a run that does not measure the metric is no point, and one with a wild value is none either.
 TEST_CASE("series: gaps and wild values are left out") {
   store::Series series = series_of({{100, 8}, {110, 8}});
-  series.runs.insert(series.runs.begin() + 8, {"gap", "cg", true, second(0), std::nullopt});
+  series.runs.insert(series.runs.begin() + 8, {"gap", "cg", true, moment(0), std::nullopt});
   series.values[step].insert(series.values[step].begin() + 8, std::nullopt);
-  series.runs.push_back({"wild", "cw", true, second(0), std::nullopt});
+  series.runs.push_back({"wild", "cw", true, moment(0), std::nullopt});
   series.values[step].push_back(1e300);
   const SeriesAnswer answer = answer_of(series, {acceptance_at("gap")});
   REQUIRE(answer.changes.size() == 1);

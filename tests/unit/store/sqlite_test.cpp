@@ -53,7 +53,7 @@ std::string refusal_of(const std::filesystem::path& file) {
   return store.error().message;
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 Project named(std::string_view name) {
   Project project;
@@ -143,7 +143,7 @@ TEST_CASE("sqlite: a file that was moved or deleted takes no more writes") {
   const auto store = open_file(folder / "a.db");
   REQUIRE(store.has_value());
   std::filesystem::rename(folder / "a.db", folder / "b.db");
-  CHECK(contains((*store)->ready().error().message, "moved or deleted"));
+  CHECK(mentions((*store)->ready().error().message, "moved or deleted"));
   CHECK((*store)->put_project(named("p"), {}).error().code == ErrorCode::store_unavailable);
   std::filesystem::rename(folder / "b.db", folder / "a.db");
   CHECK((*store)->put_project(named("p"), {}).has_value());
@@ -161,11 +161,11 @@ TEST_CASE("sqlite: files that are no store are refused and left as they are") {
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
   const std::string before = bytes_of(folder / "report.sqlite");
-  CHECK(contains(refusal_of(folder / "report.sqlite"), "another program"));
+  CHECK(mentions(refusal_of(folder / "report.sqlite"), "another program"));
   CHECK(bytes_of(folder / "report.sqlite") == before);
-  CHECK(contains(refusal_of(folder / "text.db"), "not a database"));
-  CHECK(contains(refusal_of(folder / "no" / "such.db"), "No such file"));
-  CHECK(contains(refusal_of(folder / ""), ""));
+  CHECK(mentions(refusal_of(folder / "text.db"), "not a database"));
+  CHECK(mentions(refusal_of(folder / "no" / "such.db"), "No such file"));
+  CHECK(mentions(refusal_of(folder / ""), ""));
 }
 
 TEST_CASE("sqlite: a path is never a URI") {
