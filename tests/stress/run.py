@@ -5,7 +5,7 @@
 usage: run.py [--quick] [R1 R8 ...]
 
 Every row is a process of its own, in a session of its own: what it leaves running is ended with it. Rows run side by side,
-except those that say `alone = True`.
+except those that say `alone = True`, or `alone_in_full = True` where they are run in full.
 """
 import argparse
 import concurrent.futures
@@ -30,8 +30,9 @@ def row_path(folder: pathlib.Path, number: int) -> pathlib.Path:
     return folder / f"r{number:02d}.py"
 
 
-def is_alone(path: pathlib.Path) -> bool:
-    return path.exists() and re.search(r"^alone = True$", path.read_text(), re.MULTILINE) is not None
+def is_alone(path: pathlib.Path, quick: bool) -> bool:
+    said = r"^alone = True$" if quick else r"^alone(_in_full)? = True$"
+    return path.exists() and re.search(said, path.read_text(), re.MULTILINE) is not None
 
 
 def one_line(text) -> str:
@@ -102,7 +103,7 @@ class Rows:
                 self.printed += 1
 
     def run_all(self) -> int:
-        alone = [n for n in self.arguments.numbers if is_alone(row_path(self.arguments.rows, n))]
+        alone = [n for n in self.arguments.numbers if is_alone(row_path(self.arguments.rows, n), self.arguments.quick)]
         beside = [n for n in self.arguments.numbers if n not in alone]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
             list(pool.map(self.run, beside))

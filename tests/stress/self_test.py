@@ -50,6 +50,15 @@ class Run(unittest.TestCase):
     def test_full_counts_and_success(self):
         self.assertEqual(self.run_rows("R5", "R1"), (0, ["R5 pass alone", "R1 pass 100 cycles, 0 lost in traceweir-"]))
 
+    def test_who_is_run_alone(self):
+        sys.path.insert(0, str(RUN.parent))
+        self.addCleanup(sys.path.remove, str(RUN.parent))
+        from run import is_alone
+        path = self.rows / "r09.py"
+        for text, quick, full in (("", False, False), ("alone = True\n", True, True), ("alone_in_full = True\n", False, True)):
+            path.write_text(text)
+            self.assertEqual((is_alone(path, quick=True), is_alone(path, quick=False)), (quick, full), text)
+
     def test_what_a_row_leaves_running_is_ended(self):
         self.assertEqual(self.run_rows("--quick", "R4")[0], 0)
         child = int((self.rows / "child").read_text())

@@ -2,7 +2,8 @@
 measure: memory, descriptors, percentiles.
 
 A row is a file rows/rNN.py: a docstring that says what it proves, and `def run(stress) -> str`, which returns the figures
-of its line. `alone = True` beside it: its figures are times that others would spoil, so nothing runs beside it.
+of its line. `alone = True` beside it: its figures are times that others would spoil, so nothing runs beside it; `alone_in_full = True`:
+the same, but the bounds of its quick form are wide enough for company.
 """
 import json
 import os

@@ -7,7 +7,7 @@ import subprocess
 
 from stress import Failed, check
 
-alone = True
+alone_in_full = True
 LINE = re.compile(r"^ +(?P<what>\S.*?) \((?:promised: )?(?P<max>\d+) ms\) +p50 +\S+ ms +p95 +(?P<p95>[\d.]+) ms$", re.MULTILINE)
 FIGURES_PER_STORE = 4
 

@@ -9,7 +9,7 @@ from load import Load, numbered
 from service import sha, trace
 from stress import STORES, ServiceOn, check, descriptors, resident_bytes, slope
 
-alone = True
+alone_in_full = True
 MIB = 1 << 20
 UPLOADS_PER_SECOND = 10
 SLOPE_MAX = 1.0  # MiB in ten minutes
