@@ -1,13 +1,28 @@
 # Tests are compiled for speed of compiling: what they call is optimised as it is shipped.
 set(traceweir_test_options -O0)
 
-# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net] [TOGETHER <n>])
+# traceweir_together(<target> <pieces>)
+# The sources are compiled in one piece, or in so many, in the order of the alphabet: half the time of compiling each by
+# itself. Names, also those of unnamed namespaces, are then to be unique in the target. The preset `dev` compiles each
+# file by itself.
+function(traceweir_together target pieces)
+  if(NOT TRACEWEIR_PCH)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
+  math(EXPR files_of_a_piece "(${count} + ${pieces} - 1) / ${pieces}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_of_a_piece})
+  # In a file that includes sources, what was local to one looks like something that headers may not have.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+endfunction()
+
+# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net] [PIECES <n>])
 # Makes the static library of a room from every .cpp in its folder (main.cpp excepted), so that adding a file needs no
 # list to be edited. ROOMS are the rooms that it may include; LIBRARIES are third parties.
-# TOGETHER: so many files are compiled as one, which for files around CLI11 or Asio takes a third of the time. Names, also
-# those of unnamed namespaces, are then to be unique in the room. The preset `dev` compiles each file by itself.
+# PIECES: more than one, for a large room (traceweir_together).
 function(traceweir_room folder)
-  cmake_parse_arguments(arg "" "PRECOMPILED;TOGETHER" "ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED;PIECES" "ROOMS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" target room_${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -21,11 +36,10 @@ function(traceweir_room folder)
     if(arg_PRECOMPILED)
       traceweir_precompiled(${target} ${arg_PRECOMPILED})
     endif()
-    if(arg_TOGETHER AND TRACEWEIR_PCH)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_TOGETHER})
-      # In a file that includes sources, what was local to one looks like something that headers may not have.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    if(NOT arg_PIECES)
+      set(arg_PIECES 1)
     endif()
+    traceweir_together(${target} ${arg_PIECES})
   endif()
   target_include_directories(${target} ${scope} ${CMAKE_SOURCE_DIR})
   target_link_libraries(${target} ${scope} traceweir_flags ${arg_LIBRARIES})
@@ -38,11 +52,15 @@ endfunction()
 # Every test program, and nothing that only ships: tests that run the shipped programs run the release's.
 add_custom_target(test_programs)
 
-# traceweir_test(<name> LAYER <layer> SOURCES <file>... [ROOMS <folder>...] [LIBRARIES <target>...])
+# traceweir_test(<name> LAYER <layer> SOURCES <file>... [ROOMS <folder>...] [LIBRARIES <target>...] [PIECES <n>])
 # Makes a doctest program and registers each of its cases with ctest under the label of its layer.
 function(traceweir_test name)
-  cmake_parse_arguments(arg "" "LAYER" "SOURCES;ROOMS;LIBRARIES;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "LAYER;PIECES" "SOURCES;ROOMS;LIBRARIES;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  if(NOT arg_PIECES)
+    set(arg_PIECES 1)
+  endif()
+  traceweir_together(${name} ${arg_PIECES})
   target_compile_options(${name} PRIVATE ${traceweir_test_options})
   traceweir_precompiled(${name} test)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})

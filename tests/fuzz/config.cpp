@@ -4,20 +4,10 @@
 #include <fmt/format.h>
 
 #include "analyzer/core/assert.hpp"
-#include "server/store/postgres_store.hpp"
-#include "server/store/sqlite_store.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace traceweir;
-
-// Reading a configuration opens no store, so the stores are not linked.
-Result<std::unique_ptr<store::Store>> store::open_sqlite_store(std::string_view /*path*/, Opening /*opening*/) {
-  return fail(ErrorCode::store_unavailable, "none is linked");
-}
-Result<std::unique_ptr<store::Store>> store::open_postgres_store(std::string_view /*rest*/, Opening /*opening*/) {
-  return fail(ErrorCode::store_unavailable, "none is linked");
-}
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const fuzz::MemoryFile file(fuzz::text_of(bytes, size));
