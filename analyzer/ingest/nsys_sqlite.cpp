@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/ingest/nsys_counters.hpp"
 #include "analyzer/ingest/nsys_facts.hpp"
@@ -69,6 +71,13 @@ void note_unnamed(Process& process) {
                        process.unnamed_kernels);
 }
 
+/// Of half of all calls nothing is needed but that they are there.
+void expect_calls(Process& process) {
+  std::vector<std::int64_t> later;
+  for (const timeline::WorkRow& work : process.collectives) later.push_back(work.correlation);
+  process.builder.expect_calls_of(later);
+}
+
 Timeline timeline_of(Process& process, const Facts& facts) {
   process.builder.source = facts.source;
   process.builder.environment = facts.environment;
@@ -88,7 +97,8 @@ Result<std::vector<Timeline>> read_nsys_sqlite(SqliteFile& db) {
   TRACEWEIR_TRY(strings, nsys::Strings::read(db));
   Processes processes;
   TRACEWEIR_TRY_VOID(nsys::read_work(db, gpus, strings, processes));
-  // From here on it is known which processes are ranks; rows of others are passed over.
+  for (auto& [pid, process] : processes) expect_calls(process);
+  // From here on it is known which processes are ranks, and what they launched; rows of others are passed over.
 
   TRACEWEIR_TRY_VOID(nsys::read_ranges(db, strings, processes));
   TRACEWEIR_TRY_VOID(nsys::read_calls(db, strings, processes));

@@ -60,19 +60,22 @@ std::optional<StringIndex> Strings::find_or_keep(const Cell& cell) {
 
 std::string_view Strings::text_of(const Cell& cell) const {
   if (cell.type == Cell::Type::text) return cell.text;
-  const auto index = find(cell);
-  return index ? text(*index) : std::string_view();
+  const std::uint32_t index = index_of(cell);
+  return index == timeline::none ? std::string_view() : text(static_cast<StringIndex>(index));
+}
+
+std::uint32_t Strings::index_of(const Cell& cell) const {
+  if (cell.type != Cell::Type::integer) return timeline::none;
+  const auto at = static_cast<std::size_t>(cell.integer);
+  if (cell.integer >= 0 && at < small_ids_.size()) return small_ids_[at];
+  const auto found = rest_.find(cell.integer);
+  return found == rest_.end() ? timeline::none : static_cast<std::uint32_t>(found->second);
 }
 
 std::optional<StringIndex> Strings::find(const Cell& cell) const {
-  if (cell.type != Cell::Type::integer) return std::nullopt;
-  const auto at = static_cast<std::size_t>(cell.integer);
-  if (cell.integer >= 0 && at < small_ids_.size()) {
-    const std::uint32_t index = small_ids_[at];
-    return index == timeline::none ? std::nullopt : std::optional(static_cast<StringIndex>(index));
-  }
-  const auto found = rest_.find(cell.integer);
-  return found == rest_.end() ? std::nullopt : std::optional(found->second);
+  const std::uint32_t index = index_of(cell);
+  if (index == timeline::none) return std::nullopt;
+  return static_cast<StringIndex>(index);
 }
 
 std::string_view Strings::text(StringIndex index) const {

@@ -50,6 +50,9 @@ class Strings {
     Kernel kernel = Kernel::not_asked;
     timeline::Collective collective = timeline::Collective::other;
   };
+  /// The StringIndex of an id as a plain number, or `timeline::none`: an optional that is put together in memory and
+  /// read as a whole costs more than the look-up.
+  [[nodiscard]] std::uint32_t index_of(const Cell& cell) const;
   void add(std::int64_t id, std::string_view text);
   StringIndex append(std::string_view text);
 

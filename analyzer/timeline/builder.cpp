@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace traceweir::timeline {
 namespace {
 
 constexpr std::size_t examples_max = 3;
+
+// Correlations count up, of all calls and of all ranks of a file: so many low bits for each that is waited for tell
+// most of the others apart.
+constexpr std::size_t awaited_bits_each = 8;
 
 // The difference of any two accepted times is a valid Nanos, so nobody downstream checks a subtraction. 146 years.
 constexpr Nanos time_max{std::int64_t{1} << 62};
@@ -84,6 +89,7 @@ void TimelineBuilder::add(const WorkRow& row) {
   TRACEWEIR_ASSERT(static_cast<std::size_t>(row.name) < rows_->names.size());
   TRACEWEIR_ASSERT(row.message == none || row.message < rows_->out.messages.size());
   TRACEWEIR_ASSERT(rows_->work.size() < none);
+  TRACEWEIR_ASSERT(row.correlation <= 0 || rows_->may_launch(row.correlation));
   make_room(rows_->work);
   make_room(rows_->correlations);
   rows_->work.push_back({.begin = row.span.begin,
@@ -106,7 +112,7 @@ void TimelineBuilder::add(const WorkRow& row) {
 void TimelineBuilder::add(const CallRow& row) {
   if (!rows_->accepts(row.span)) return;
   const CallKind& kind = rows_->call_kind(row.name);
-  if (row.correlation <= 0 && !kind.blocking && !kind.allocates) return;
+  if (!kind.blocking && !kind.allocates && !rows_->may_launch(row.correlation)) return;
   TRACEWEIR_ASSERT(rows_->calls.size() < none);
   make_room(rows_->calls);
   make_room(rows_->call_correlations);
@@ -149,6 +155,14 @@ void TimelineBuilder::add(const SampleRow& row) {
   if (series.seen++ % rows_->stride != 0) return;
   series.samples.push_back({row.at, row.value});
   if (++rows_->sample_count >= samples_max) rows_->thin_series();
+}
+
+void TimelineBuilder::expect_calls_of(std::span<const std::int64_t> later_work) {
+  std::vector<bool>& awaited = rows_->awaited;
+  awaited.assign(std::bit_ceil(awaited_bits_each * (rows_->correlations.size() + later_work.size() + 1)), false);
+  const auto expect = [&](std::int64_t correlation) { awaited[rows_->awaited_bit(correlation)] = true; };
+  for (const std::int64_t correlation : rows_->correlations) expect(correlation);
+  for (const std::int64_t correlation : later_work) expect(correlation);
 }
 
 void TimelineBuilder::note(FindingCode code, std::string_view example, std::int64_t count) {

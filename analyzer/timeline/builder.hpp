@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,10 @@ class TimelineBuilder {
   void add(const CallRow& row);
   void add(const RangeRow& row);
   void add(const SampleRow& row);
+
+  /// Says that all work was added, but for that with one of these correlations. From now on calls that launched nothing
+  /// are left out as they come, which finish() would do. Cost: O(work).
+  void expect_calls_of(std::span<const std::int64_t> later_work);
 
   /// Counts an oddity, with an example for a person (cleaned; the first 3 are kept; empty: none).
   void note(FindingCode code, std::string_view example = {}, std::int64_t count = 1);

@@ -199,7 +199,13 @@ void TimelineBuilder::Rows::keep_calls(const std::vector<bool>& launching) {
   for (Work& w : work)
     if (w.call != none) w.call = static_cast<std::uint32_t>(kept_at[w.call]);
   kept_at = {};
-  out.calls.assign(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(kept));
+  // Memory that fits them is worth a copy of them only where many go.
+  if (kept > calls.size() - calls.size() / 4) {
+    calls.resize(kept);
+    out.calls = std::move(calls);
+  } else {
+    out.calls.assign(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
   calls = {};
 }
 

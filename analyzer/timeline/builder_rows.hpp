@@ -63,6 +63,7 @@ struct TimelineBuilder::Rows {
   std::pair<std::int64_t, ThreadIndex> last_thread;  ///< once there is one
   std::vector<Work> work;                            ///< Work::row is the index at which it was added
   std::vector<std::int64_t> correlations;            ///< of work, by Work::row
+  std::vector<bool> awaited;                         ///< by low bits of correlations of work; empty: all may be
   std::vector<Call> calls;                           ///< before it is known which of them launched anything
   std::vector<std::int64_t> call_correlations;       ///< of calls, by index
   std::vector<Range> ranges;
@@ -76,6 +77,13 @@ struct TimelineBuilder::Rows {
   /// Whether a row with this span is kept; counts it where it is not.
   bool accepts(Interval span);
   NameId name(std::string_view text);
+  [[nodiscard]] std::size_t awaited_bit(std::int64_t correlation) const {
+    return static_cast<std::size_t>(correlation) & (awaited.size() - 1);
+  }
+  /// Whether a call may have launched work. false: it has not.
+  [[nodiscard]] bool may_launch(std::int64_t correlation) const {
+    return correlation > 0 && (awaited.empty() || awaited[awaited_bit(correlation)]);
+  }
   ThreadIndex thread(std::int64_t id);
   const CallKind& call_kind(std::string_view name);
 

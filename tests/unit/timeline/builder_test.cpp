@@ -188,6 +188,39 @@ TEST_CASE("words of the timeline are read back") {
   CHECK(tml::word(tml::Direction::h2d) == "h2d");
 }
 
+// Why: half of the calls of an export launch nothing and need not be collected; what is known of the work must leave
+// the others as they are.
+TEST_CASE("TimelineBuilder: calls that launched nothing are left out at once, with the same result") {
+  const auto made = [](bool expecting) {
+    tml::TimelineBuilder builder;
+    builder.has_host_calls = true;
+    for (int i = 0; i < 500; ++i) builder.add(kernel(builder, span(20 * i + 10, 20 * i + 15), 7 * i + 1));
+    const tml::WorkRow later = kernel(builder, span(90'000, 90'010), 99'991);
+    const std::int64_t expected[] = {99'991};
+    if (expecting) builder.expect_calls_of(expected);
+    for (int i = 0; i < 100'000; ++i)
+      builder.add(tml::CallRow{.span = span(i, i + 1),
+                               .thread = i % 3,
+                               .correlation = i % 50'000,
+                               .name = i % 10'000 == 9 ? "cudaDeviceSynchronize" : "cudaLaunchKernel"});
+    builder.add(
+        tml::CallRow{.span = span(80'000, 80'001), .thread = 1, .correlation = 99'991, .name = "cudaLaunchKernel"});
+    builder.add(later);
+    return std::move(builder).finish();
+  };
+  const tml::Timeline want = made(false);
+  const tml::Timeline got = made(true);
+  CHECK(want.calls.size() == 511);
+  REQUIRE(got.calls.size() == want.calls.size());
+  for (std::size_t i = 0; i < want.calls.size(); ++i) {
+    REQUIRE(got.calls[i].span() == want.calls[i].span());
+    REQUIRE(got.name(got.calls[i].name) == want.name(want.calls[i].name));
+  }
+  REQUIRE(got.work.size() == want.work.size());
+  for (std::size_t i = 0; i < want.work.size(); ++i) REQUIRE(got.work[i].call == want.work[i].call);
+  CHECK(count_of(got, FindingCode::orphan_kernels) == count_of(want, FindingCode::orphan_kernels));
+}
+
 // Why: a random test found it: of two calls at the very same time under one id, the row order chose the launching one.
 TEST_CASE("TimelineBuilder: of two equal calls the one that launches is taken, whatever the order of the rows") {
   for (const bool allocation_first : {false, true}) {
