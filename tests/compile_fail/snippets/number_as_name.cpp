@@ -1,4 +1,4 @@
-// fails: cannot convert
+// fails: no known conversion for argument 1 from 'uint32_t'
 #include "analyzer/timeline/timeline.hpp"
 
 using namespace traceweir::timeline;

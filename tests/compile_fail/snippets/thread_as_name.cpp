@@ -1,4 +1,4 @@
-// fails: cannot convert
+// fails: no known conversion for argument 1 from 'traceweir::timeline::ThreadIndex'
 #include "analyzer/timeline/timeline.hpp"
 
 using namespace traceweir::timeline;
