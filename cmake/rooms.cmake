@@ -17,12 +17,13 @@ function(traceweir_together target pieces)
   target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
-# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net] [PIECES <n>])
+# traceweir_room(<folder> [ROOMS <folder>...] [LIBRARIES <target>...] [PRECOMPILED base|net] [PIECES <n> | APART])
 # Makes the static library of a room from every .cpp in its folder (main.cpp excepted), so that adding a file needs no
 # list to be edited. ROOMS are the rooms that it may include; LIBRARIES are third parties.
-# PIECES: more than one, for a large room (traceweir_together).
+# PIECES: more than one, for a large room (traceweir_together). APART: each file by itself, where time counts: how much
+# the compiler inlines is a share of what it sees at once, so that hot loops get less of it in a large piece.
 function(traceweir_room folder)
-  cmake_parse_arguments(arg "" "PRECOMPILED;PIECES" "ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "APART" "PRECOMPILED;PIECES" "ROOMS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" target room_${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -39,7 +40,9 @@ function(traceweir_room folder)
     if(NOT arg_PIECES)
       set(arg_PIECES 1)
     endif()
-    traceweir_together(${target} ${arg_PIECES})
+    if(NOT arg_APART)
+      traceweir_together(${target} ${arg_PIECES})
+    endif()
   endif()
   target_include_directories(${target} ${scope} ${CMAKE_SOURCE_DIR})
   target_link_libraries(${target} ${scope} traceweir_flags ${arg_LIBRARIES})
