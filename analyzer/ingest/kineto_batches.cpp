@@ -56,8 +56,8 @@ void RecordedEvents::replay(EventSink& sink) const {
   }
 }
 
-BatchLine::BatchLine(std::size_t threads, BatchSink& sink)
-    : sink_(sink), threads_max_(std::max<std::size_t>(1, threads)) {
+BatchLine::BatchLine(std::size_t threads, BatchSink& sink, std::size_t alone)
+    : sink_(sink), threads_max_(std::max<std::size_t>(1, threads)), alone_(alone) {
   // So that giving memory back never needs any.
   spare_events_.reserve(slots_per_thread * threads_max_ + 1);
   for (std::size_t i = 0; i < threads_max_; ++i)
@@ -69,14 +69,9 @@ Result<void> BatchLine::run(BatchSource& source) {
   ended_ = false;
   Worker& own = workers_.front();
   std::vector<std::thread> threads;
-  if (Slot* const first = take(own)) {
-    parse(*first);
-    // Where one batch is all there is, no thread is worth its start.
-    if (Slot* const second = take(own)) {
-      start_threads(threads);
-      parse(*second);
-      work(own);
-    }
+  for (std::size_t batch = 0; Slot* const slot = take(own); ++batch) {
+    if (batch == alone_) start_threads(threads);  // where that is all there is, no thread is worth its start
+    parse(*slot);
   }
   for (std::thread& thread : threads) thread.join();
   if (thrown_) std::rethrow_exception(thrown_);

@@ -66,8 +66,8 @@ class BatchSink : public EventSink {
 /// Thread: run() from one; the source and the sink are called from any, one at a time, and not after run().
 class BatchLine {
  public:
-  /// Shape: `threads` counts the one that calls run().
-  BatchLine(std::size_t threads, BatchSink& sink);
+  /// Shape: `threads` counts the one that calls run(). `alone`: so many batches it does by itself before others start.
+  BatchLine(std::size_t threads, BatchSink& sink, std::size_t alone = 1);
 
   /// Takes all batches of a source to the sink.
   /// Errors: those of the sink; the source is not asked for more then.
@@ -103,6 +103,7 @@ class BatchLine {
 
   BatchSink& sink_;
   std::size_t threads_max_;
+  std::size_t alone_;
   std::list<Worker> workers_;  ///< of run() first
   BatchSource* source_ = nullptr;
   std::mutex source_mutex_;  ///< guards the source; taken before the other

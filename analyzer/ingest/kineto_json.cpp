@@ -25,10 +25,14 @@ std::size_t threads_of(const ReadLimits& limits) {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, threads_max);
 }
 
+/// 48 MiB: half a tenth of a second. Before that a further thread costs more than it saves: its core is cold, and it is
+/// some time before it has one.
+constexpr std::size_t batches_alone = 96;
+
 /// The reader of one document: batches go to the parsers, keys to the header, events to the rows.
 class Reading final : public DocumentSink, public BatchSink {
  public:
-  explicit Reading(std::size_t threads) : line_(threads, *this) {}
+  Reading(std::size_t threads, std::size_t alone) : line_(threads, *this, alone) {}
 
   [[nodiscard]] bool wants(std::string_view key) const override { return KinetoHeader::wants(key); }
 
@@ -105,15 +109,15 @@ class Reading final : public DocumentSink, public BatchSink {
 
 }  // namespace
 
-Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads) {
+Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads, std::size_t alone) {
   TextWindow window(source);
-  Reading reading(threads);
+  Reading reading(threads, alone);
   TRACEWEIR_TRY(shape, walk_document(window, reading));
   return std::move(reading).finish(shape);
 }
 
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input) {
-  TRACEWEIR_TRY(rank, read_kineto(input.bytes(), threads_of(input.limits())));
+  TRACEWEIR_TRY(rank, read_kineto(input.bytes(), threads_of(input.limits()), batches_alone));
   std::vector<timeline::Timeline> ranks;
   ranks.push_back(std::move(rank));
   return ranks;

@@ -27,8 +27,9 @@ namespace traceweir::ingest {
 /// Thread: reentrant.
 Result<std::vector<timeline::Timeline>> read_kineto_json(TraceInput& input);
 
-/// The same from bytes that come from anywhere, on so many threads; their number changes nothing but the time.
+/// The same from bytes that come from anywhere, on so many threads, the first of which reads `alone` batches before the
+/// others start; that changes nothing but the time.
 /// Errors: as above.
-Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads = 1);
+Result<timeline::Timeline> read_kineto(ByteSource& source, std::size_t threads = 1, std::size_t alone = 1);
 
 }  // namespace traceweir::ingest

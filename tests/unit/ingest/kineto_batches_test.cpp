@@ -20,9 +20,9 @@ namespace {
 
 using Pieces = std::vector<std::size_t>;
 
-std::string read_on(std::size_t threads, std::string_view text, Pieces pieces) {
+std::string read_on(std::size_t threads, std::string_view text, Pieces pieces, std::size_t alone = 1) {
   test::TextSource source(std::string(text), std::move(pieces));
-  const auto rank = read_kineto(source, threads);
+  const auto rank = read_kineto(source, threads, alone);
   return rank ? test::text_of(*rank) : rank.error().message;
 }
 
@@ -104,9 +104,10 @@ TEST_CASE("read_kineto: the same from any pieces on any number of threads") {
     Pieces pieces;
     const std::size_t most = std::size_t{1} << (6 + random() % 12);
     for (std::size_t sum = 0; sum < text.size(); sum += pieces.back()) pieces.push_back(1 + random() % most);
-    const std::size_t threads = 1 + random() % 8;
+    const std::size_t threads = 1 + random() % 8, alone = random() % 8;
     CAPTURE(threads);
-    CHECK(read_on(threads, text, pieces) == want);
+    CAPTURE(alone);
+    CHECK(read_on(threads, text, pieces, alone) == want);
   }
 }
 
