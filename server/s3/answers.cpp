@@ -55,7 +55,8 @@ std::optional<Seconds> parsed(std::string_view text, const char* format) {
 
 std::optional<std::string> element(std::string_view xml, std::string_view name) {
   const auto found = find(xml, name);
-  return found ? std::optional(resolved(found->inside)) : std::nullopt;
+  if (!found || found->inside.find('<') != std::string_view::npos) return std::nullopt;  // in a text it is &lt;
+  return resolved(found->inside);
 }
 
 std::optional<Listing> listing_of(std::string_view xml) {

@@ -86,6 +86,10 @@ TEST_CASE("answers: lists, and what is none") {
        {"", "<Error><Code>x</Code></Error>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a<b></Key><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t<Contents><Key>a</Key><Size>1</"
+        "Size></Contents>"
+        "</NextContinuationToken></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>1</Size></Contents>",  // cut
         "<ListBucketResult>"}) {
     CAPTURE(text);
