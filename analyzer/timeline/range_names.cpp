@@ -41,16 +41,20 @@ std::string RangeNames::take_numbers() && {
   return std::exchange(numbers_, {});
 }
 
-/// false: it may not be clean, or its numbers have no place left.
+/// false: it may not be clean, or its numbers are too many, or have no place left.
 bool RangeNames::split(std::string_view text) {
   if (text.size() > name_bytes_max || numbers_.size() > RangeName::no_numbers - split_.numbers.size()) return false;
   char* form = split_.form.data();
   char* number = split_.numbers.data();
+  std::size_t digits = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const Character kind = character(c);
     if (kind == Character::digit) {
-      while (at < text.size() && character(text[at]) == Character::digit) *number++ = text[at++];
+      for (; at < text.size() && character(text[at]) == Character::digit; ++at) {
+        if (++digits > digits_max) return false;
+        *number++ = text[at];
+      }
       *number++ = ',';
       *form++ = '0';
       continue;

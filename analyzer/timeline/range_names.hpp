@@ -23,11 +23,14 @@ class RangeNames {
   std::string take_numbers() &&;
 
  private:
-  /// A text while it is split. Shape: the numbers are a copy of all digits, so that neither is longer than twice the
-  /// text.
+  /// A name with more digits is its own form, stored once however often it comes: its numbers would be stored each
+  /// time.
+  static constexpr std::size_t digits_max = 32;
+
+  /// A text while it is split. Shape: the numbers are a copy of all digits, with at most a comma behind each.
   struct Split {
     std::array<char, name_bytes_max> form;
-    std::array<char, 2 * name_bytes_max> numbers;
+    std::array<char, 2 * digits_max> numbers;
     std::size_t form_size = 0;
     std::size_t numbers_size = 0;
   };
@@ -36,7 +39,7 @@ class RangeNames {
 
   Split split_;
   std::string numbers_;
-  NameMap<RangeName> unclean_;  ///< by spellings of the trace that are no clean text, or may not be
+  NameMap<RangeName> unclean_;  ///< by spellings that are not split as they stand
 };
 
 }  // namespace traceweir::timeline

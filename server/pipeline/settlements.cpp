@@ -62,7 +62,7 @@ std::vector<std::string> Settlements::overdue() {
   std::vector<std::string> overdue;
   const std::lock_guard lock(mutex_);
   for (const auto& [name, project] : projects_)
-    if (!project.waiting.empty() && !project.is_settled_now && !project.may_lag()) overdue.push_back(name);
+    if (project.is_overdue()) overdue.push_back(name);
   return overdue;
 }
 
@@ -123,6 +123,7 @@ std::optional<Settlements::Waiting> Settlements::take_due(const std::string& pro
 void Settlements::note_settled(const std::string& project, Waiting left) {
   const std::lock_guard lock(mutex_);
   Project& here = projects_.at(project);
+  here.failed = left.empty() ? 0 : here.failed + 1;
   for (auto& [series, newer] : std::exchange(here.waiting, std::move(left)))
     add_to(here.waiting, series, std::move(newer));
   here.is_settled_now = false;

@@ -3,6 +3,7 @@
 // they come one upon the other, once a second and after the last one. Not for: what settling is (settle.hpp).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -61,16 +62,25 @@ class Settlements {
   using Clock = std::chrono::steady_clock;
   /// How long the levels of a series, and notes about them, may lag behind its runs.
   static constexpr std::chrono::milliseconds lag_max{1'000};
+  /// A store that is away is asked again at once, then less and less: what it refuses may be what takes it so long.
+  static constexpr std::chrono::seconds pause_max{60};
+  static std::chrono::seconds pause_after(int failed) {
+    return std::min(pause_max, std::chrono::seconds{std::max(0, failed - 1)});
+  }
 
   using Waiting = std::map<std::string, Unsettled>;
 
   struct Project {
     int coming = 0;
     bool is_settled_now = false;
+    int failed = 0;  ///< how often in a row something was left
     Clock::time_point settled_at{};
     Waiting waiting{};  ///< by series and policy
 
     [[nodiscard]] bool may_lag() const { return coming > 0 && Clock::now() - settled_at < lag_max; }
+    [[nodiscard]] bool is_overdue() const {
+      return !waiting.empty() && !is_settled_now && !may_lag() && Clock::now() - settled_at >= pause_after(failed);
+    }
   };
 
   void come(const std::string& project);

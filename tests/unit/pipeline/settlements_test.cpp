@@ -50,6 +50,12 @@ Unsettled run(const std::string& id, const std::string& environment = "a100") {
   return unsettled;
 }
 
+/// The run has its result, and is done.
+void end(std::unique_ptr<Settlements::Coming>& coming, Unsettled unsettled) {
+  coming->add(std::move(unsettled));
+  coming.reset();
+}
+
 }  // namespace
 
 TEST_CASE("settlements: a run that comes alone is settled when it ends") {
@@ -66,13 +72,10 @@ TEST_CASE("settlements: a run that comes alone is settled when it ends") {
 TEST_CASE("settlements: of runs that come together the last one settles, once, in the order of their ends") {
   Lane lane;
   auto a = lane.comes(), b = lane.comes(), c = lane.comes();
-  a->add(run("a"));
-  a.reset();  // nothing of the lane was settled for longer than a second
-  b->add(run("b"));
-  b.reset();
+  end(a, run("a"));  // nothing of the lane was settled for longer than a second
+  end(b, run("b"));
   CHECK(lane.settled == std::vector<Runs>{{"a"}});
-  c->add(run("c"));
-  c.reset();
+  end(c, run("c"));
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b", "c"}});
   CHECK(lane.newest.back() == "c");
 }
@@ -80,10 +83,8 @@ TEST_CASE("settlements: of runs that come together the last one settles, once, i
 TEST_CASE("settlements: a run without a result settles what others left to it") {
   Lane lane;
   auto a = lane.comes(), b = lane.comes(), rejected = lane.comes();
-  a->add(run("a"));
-  a.reset();
-  b->add(run("b"));
-  b.reset();
+  end(a, run("a"));
+  end(b, run("b"));
   rejected.reset();
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});
 }
@@ -91,13 +92,11 @@ TEST_CASE("settlements: a run without a result settles what others left to it") 
 TEST_CASE("settlements: what waits for one that takes long is overdue after a second, and whoever passes settles it") {
   Lane lane;
   auto slow = lane.comes(), a = lane.comes(), b = lane.comes();
-  a->add(run("a"));
-  a.reset();
-  b->add(run("b"));
-  b.reset();
+  end(a, run("a"));
+  end(b, run("b"));
   CHECK(lane.settlements.overdue().empty());
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-  while (lane.settlements.overdue().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (lane.settlements.overdue().empty() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   CHECK(lane.settlements.overdue() == Runs{"demo"});
   lane.comes().reset();
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});
@@ -108,29 +107,23 @@ TEST_CASE("settlements: series are settled apart, and other projects are no reas
   Lane lane;
   auto a = lane.comes(), b = lane.comes(), c = lane.comes();
   const auto elsewhere = lane.comes("other");
-  a->add(run("a"));
-  a.reset();
-  b->add(run("b", "h100"));
-  b.reset();
-  c->add(run("c"));
-  c.reset();
+  end(a, run("a"));
+  end(b, run("b", "h100"));
+  end(c, run("c"));
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"c"}, {"b"}});
 }
 
 TEST_CASE("settlements: one that is only expected keeps others waiting, and settles nothing when it does not come") {
   Lane lane;
   auto a = lane.comes();
-  a->add(run("a"));
-  a.reset();
+  end(a, run("a"));
   std::optional<Settlements::Expected> upload;
   upload.emplace(lane.settlements, "demo");
   auto b = lane.comes();
-  b->add(run("b"));
-  b.reset();
+  end(b, run("b"));
   CHECK(lane.settled == std::vector<Runs>{{"a"}, {"b"}});  // alone before it, the lane had forgotten its time
   auto c = lane.comes();
-  c->add(run("c"));
-  c.reset();
+  end(c, run("c"));
   CHECK(lane.settled.size() == 2);
   upload.reset();
   CHECK(lane.settled.size() == 2);
@@ -143,12 +136,10 @@ TEST_CASE("settlements: what the store did not take waits for it, together with 
   Lane lane;
   lane.store_is_away = true;
   auto a = lane.comes();
-  a->add(run("a"));
-  a.reset();
+  end(a, run("a"));
   CHECK(lane.settlements.overdue() == Runs{"demo"});
   auto b = lane.comes();
-  b->add(run("b"));
-  b.reset();
+  end(b, run("b"));
   CHECK(lane.settled.empty());
   lane.store_is_away = false;
   lane.comes().reset();
@@ -162,8 +153,7 @@ TEST_CASE("settlements: at the end all is settled, whoever is still expected") {
   Settlements::Expected upload(lane.settlements, "demo"), other(lane.settlements, "other");
   for (const char* id : {"a", "b"}) {
     auto coming = lane.comes();
-    coming->add(run(id));
-    coming.reset();
+    end(coming, run(id));
   }
   CHECK(lane.settled == std::vector<Runs>{{"a"}});
   lane.settlements.settle_all(lane.settle());
@@ -186,4 +176,18 @@ TEST_CASE("settlements: of too many metrics the newest run's own are kept") {
   });
   CHECK(lane.metrics.size() == analysed_metrics_max);
   CHECK(lane.metrics.contains("z" + std::to_string(analysed_metrics_max - 2)));
+}
+
+TEST_CASE("settlements: a store that takes nothing is asked less and less") {
+  Lane lane;
+  lane.store_is_away = true;
+  auto a = lane.comes();
+  end(a, run("a"));
+  CHECK(lane.settlements.overdue() == Runs{"demo"});
+  lane.comes().reset();
+  CHECK(lane.settlements.overdue().empty());  // for a second
+  auto b = lane.comes();
+  lane.store_is_away = false;
+  end(b, run("b"));  // who comes asks at once
+  CHECK(lane.settled == std::vector<Runs>{{"a", "b"}});
 }

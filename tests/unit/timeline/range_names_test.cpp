@@ -26,6 +26,16 @@ tml::Timeline with_ranges(const std::vector<std::string>& names) {
   return std::move(builder).finish();
 }
 
+// Why: the numbers of each range are stored, and one long name may be that of ten million.
+TEST_CASE("names of ranges with many digits are stored once, however often they come") {
+  const std::string most(32, '7'), more = "id " + std::string(33, '7');
+  CHECK(with_ranges({most, most}).numbers.size() == 2 * (most.size() + 1));
+  const tml::Timeline timeline = with_ranges({more, more, "id 1"});
+  CHECK(timeline.numbers == "1,");
+  CHECK(timeline.ranges[0].name == timeline.ranges[1].name);
+  CHECK(timeline.name(timeline.ranges[0].name) == more);
+}
+
 // Why: names are taken apart and put together again; whatever they hold, what comes out is what other names are stored
 // as.
 TEST_CASE("names of ranges come out as they went in, cleaned") {
