@@ -23,7 +23,8 @@ struct Listing {
   std::string next;  ///< where the list goes on; empty: nowhere
 };
 
-/// The text of the first element of this name, its entities resolved; nothing where there is none, or others stand in it.
+/// The text of the first element of this name, its entities resolved; nothing where there is none, or others stand in
+/// it.
 std::optional<std::string> element(std::string_view xml, std::string_view name);
 
 /// A ListBucketResult. Nothing: the text is none.
