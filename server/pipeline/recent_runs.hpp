@@ -29,7 +29,7 @@ class RecentRuns {
   [[nodiscard]] std::shared_ptr<const Run> find(std::string_view id) const;
 
  private:
-  static constexpr std::size_t runs_max = 64;
+  static constexpr std::size_t runs_max = 16;
   static constexpr std::size_t report_bytes_max = std::size_t{256} * 1024;
 
   mutable std::mutex mutex_;

@@ -30,6 +30,8 @@ LIMITS = {
     "wait for a lock of the embedded store": ["lock_time_max"],
     "ranks of a run": ["ranks_max"],
     "commits in one PUT": ["commits_max"],
+    "values of finished runs that are remembered, on PostgreSQL": ["store:values_max", "store:age_max"],
+    "reports of runs that were judged a moment ago": ["pipeline:runs_max"],
     "depth of a JSON document in a request": ["json_depth_max"],
     "tries to send a notice": ["notify:tries_max"],
     "stop after `stop_time_max`": ["abandon_time"],
