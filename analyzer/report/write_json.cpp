@@ -1,8 +1,8 @@
 // The report as JSON. Key order is the contract's (docs: the two documents).
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analyzer/core/assert.hpp"
+#include "analyzer/report/ordered_json.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/report_words.hpp"
 #include "analyzer/report/rest.hpp"
@@ -10,7 +10,7 @@
 namespace traceweir::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 using metrics::Measurement;
 
 /// Unknown is null, never an empty text or a zero.

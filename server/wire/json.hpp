@@ -3,18 +3,18 @@
 // Not for: what a document holds.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/core/error.hpp"
+#include "analyzer/report/ordered_json.hpp"
 
 namespace traceweir::wire {
 
 /// Keys stay in the order in which they were written: answers read like the contract.
-using Json = nlohmann::ordered_json;
+using Json = report::OrderedJson;
 
 /// Deeper documents are refused before they are built: printing them would exhaust the stack.
 inline constexpr int json_depth_max = 64;
