@@ -36,16 +36,17 @@ Result<store::Series> read_series(store::Store& store, const SeriesCause& cause,
   return store.series(query);
 }
 
-/// Runs of one commit, oldest first: in the baseline together or not at all.
-using CommitRuns = std::vector<store::SeriesRun>;
+/// Runs of one commit, oldest first: in the baseline together or not at all. They are the series' own, which has
+/// thousands of them.
+using CommitRuns = std::vector<const store::SeriesRun*>;
 
 /// Judges the runs of a commit again, together. What is found of the newest holds for all.
 Result<void> reconsider(store::Store& store, const SeriesCause& cause, const CommitRuns& runs) {
-  TRACEWEIR_TRY(newest, membership_of(store, cause.project, runs.back().run, cause.now, cause.recent));
+  TRACEWEIR_TRY(newest, membership_of(store, cause.project, runs.back()->run, cause.now, cause.recent));
   std::vector<store::Membership> changed;
-  for (const store::SeriesRun& run : runs)
-    if (newest.in_baseline != run.counts || !newest.leans_on.empty())
-      changed.push_back({run.run, newest.in_baseline, newest.leans_on});
+  for (const store::SeriesRun* run : runs)
+    if (newest.in_baseline != run->counts || !newest.leans_on.empty())
+      changed.push_back({run->run, newest.in_baseline, newest.leans_on});
   return changed.empty() ? Result<void>{} : store.put_memberships(changed);
 }
 
@@ -116,13 +117,13 @@ std::vector<CommitRuns> commits_of(const std::vector<store::SeriesRun>& runs) {
   for (const store::SeriesRun& run : runs) {
     const auto [place, is_new] = places.try_emplace(run.commit, commits.size());
     if (is_new) commits.emplace_back();
-    commits[place->second].push_back(run);
+    commits[place->second].push_back(&run);
   }
   return commits;
 }
 
 bool holds(const CommitRuns& runs, const std::string& id) {
-  return std::any_of(runs.begin(), runs.end(), [&id](const store::SeriesRun& run) { return run.run == id; });
+  return std::any_of(runs.begin(), runs.end(), [&id](const store::SeriesRun* run) { return run->run == id; });
 }
 
 /// Those of the runs that were judged when the run had its result, and itself.
@@ -141,7 +142,7 @@ std::ptrdiff_t first_concerned(const std::vector<CommitRuns>& commits, std::span
   const auto own =
       std::find_if(commits.begin(), commits.end(), [&](const CommitRuns& all) { return holds(all, run.id); });
   const auto first = std::find_if(own, commits.end(), [&known](const CommitRuns& all) {
-    return !std::all_of(all.begin(), all.end(), [&](const store::SeriesRun& one) { return known.contains(one.run); });
+    return !std::all_of(all.begin(), all.end(), [&](const store::SeriesRun* one) { return known.contains(one->run); });
   });
   return first - commits.begin();
 }
@@ -162,7 +163,7 @@ std::vector<CommitRuns> received_after(const store::Series& series, store::Times
   std::vector<CommitRuns> commits = commits_of(series.runs);
   std::erase_if(commits, [time](const CommitRuns& runs) {
     return std::all_of(runs.begin(), runs.end(),
-                       [time](const store::SeriesRun& run) { return run.received_at < time; });
+                       [time](const store::SeriesRun* run) { return run->received_at < time; });
   });
   if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
   return commits;
@@ -175,7 +176,7 @@ std::vector<CommitRuns> failed_since(const store::Series& series, std::size_t pl
   commits.erase(commits.begin(), std::find_if(commits.begin(), commits.end(),
                                               [&first](const CommitRuns& runs) { return holds(runs, first); }));
   std::erase_if(commits, [](const CommitRuns& runs) {
-    return std::all_of(runs.begin(), runs.end(), [](const store::SeriesRun& run) { return run.counts; });
+    return std::all_of(runs.begin(), runs.end(), [](const store::SeriesRun* run) { return run->counts; });
   });
   if (commits.size() > reconsidered_commits_max) commits.resize(reconsidered_commits_max);
   return commits;
@@ -208,8 +209,9 @@ Result<std::vector<Notice>> settle_runs(store::Store& store, const SettledRuns& 
   TRACEWEIR_TRY(series, read_series(store, settled.newest, settled.metrics));
   const std::vector<CommitRuns> concerned = concerned_by(series, settled.runs);
   TRACEWEIR_TRY_VOID(reconsider(store, settled.newest, concerned));
-  return keep_levels(store, settled.newest, settled.metrics,
-                     concerned.empty() ? std::optional(std::move(series)) : std::nullopt, verdict_with);
+  std::optional<store::Series> known = std::move(series);
+  if (!concerned.empty()) known.reset();  // it is read anew, and two of them would be large
+  return keep_levels(store, settled.newest, settled.metrics, std::move(known), verdict_with);
 }
 
 Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& cause, const VerdictWith& verdict_with) {

@@ -6,28 +6,31 @@
 namespace traceweir::store {
 namespace {
 
-/// A commit that has entries.
+constexpr std::size_t no_entry = static_cast<std::size_t>(-1);
+
+/// A commit that has entries. Nearly all have one: no list of each.
 struct Node {
-  std::vector<std::size_t> entries;   // in the given order
+  std::size_t first, last;            // entries
   std::optional<std::size_t> parent;  // its nearest first-parent ancestor that has entries
   bool visited = false;               // all its entries have their place, or get it in the walk that goes on
 };
 
 struct Forest {
   std::vector<Node> nodes;
-  std::vector<std::size_t> node_of;  // by entry
+  std::vector<std::size_t> node_of;     // by entry
+  std::vector<std::size_t> next_entry;  // by entry: the next one of its node, in the given order
 };
 
 /// Finds the nearest ancestor with entries. No commit is asked for twice, since chains share their upper part.
 class Ancestors {
  public:
-  Ancestors(std::unordered_map<std::string, std::size_t> numbers, const FirstParent& first_parent)
+  Ancestors(std::unordered_map<std::string_view, std::size_t> numbers, const FirstParent& first_parent)
       : numbers_(std::move(numbers)), first_parent_(first_parent) {}
 
-  std::optional<std::size_t> nearest(const std::string& sha) {
+  std::optional<std::size_t> nearest(std::string_view sha) {
     std::vector<std::string> passed;
     std::optional<std::size_t> found;
-    for (auto next = parent_of(sha); next; next = parent_of(*next)) {
+    for (auto next = parent_of(std::string(sha)); next; next = parent_of(*next)) {
       if (const auto number = numbers_.find(*next); number != numbers_.end()) {
         found = number->second;
         break;
@@ -50,28 +53,26 @@ class Ancestors {
     return first_parent_(sha);
   }
 
-  std::unordered_map<std::string, std::size_t> numbers_;  // of the commits with entries
+  std::unordered_map<std::string_view, std::size_t> numbers_;  // of the commits with entries
   std::unordered_map<std::string, std::optional<std::size_t>> without_entries_;
   const FirstParent& first_parent_;
   std::size_t questions_ = 0;
 };
 
-Forest forest_of(std::span<const std::string> commits, const FirstParent& first_parent) {
+Forest forest_of(std::span<const std::string_view> commits, const FirstParent& first_parent) {
   Forest forest;
-  std::unordered_map<std::string, std::size_t> numbers;
-  std::vector<std::size_t> first_entries;
+  forest.next_entry.assign(commits.size(), no_entry);
+  std::unordered_map<std::string_view, std::size_t> numbers;
   for (std::size_t i = 0; i < commits.size(); ++i) {
     const auto [number, is_new] = numbers.try_emplace(commits[i], forest.nodes.size());
-    if (is_new) {
-      forest.nodes.emplace_back();
-      first_entries.push_back(i);
-    }
-    forest.nodes[number->second].entries.push_back(i);
+    if (is_new)
+      forest.nodes.push_back({i, i, std::nullopt});
+    else
+      forest.next_entry[std::exchange(forest.nodes[number->second].last, i)] = i;
     forest.node_of.push_back(number->second);
   }
   Ancestors ancestors(std::move(numbers), first_parent);
-  for (std::size_t n = 0; n < forest.nodes.size(); ++n)
-    forest.nodes[n].parent = ancestors.nearest(commits[first_entries[n]]);
+  for (Node& node : forest.nodes) node.parent = ancestors.nearest(commits[node.first]);
   return forest;
 }
 
@@ -87,7 +88,7 @@ std::vector<std::size_t> waiting_ancestors(Forest& forest, std::size_t node) {
 
 }  // namespace
 
-std::vector<std::size_t> commit_order(std::span<const std::string> commits, const FirstParent& first_parent) {
+std::vector<std::size_t> commit_order(std::span<const std::string_view> commits, const FirstParent& first_parent) {
   Forest forest = forest_of(commits, first_parent);
   std::vector<std::size_t> order;
   std::vector<bool> placed(commits.size(), false);
@@ -100,7 +101,8 @@ std::vector<std::size_t> commit_order(std::span<const std::string> commits, cons
     if (placed[i]) continue;
     const auto waiting = waiting_ancestors(forest, forest.node_of[i]);
     for (auto node = waiting.rbegin(); node != waiting.rend(); ++node)
-      for (const std::size_t entry : forest.nodes[*node].entries) place(entry);
+      for (std::size_t entry = forest.nodes[*node].first; entry != no_entry; entry = forest.next_entry[entry])
+        place(entry);
     place(i);
   }
   return order;

@@ -205,7 +205,7 @@ Result<Series> PostgresStore::series(const SeriesQuery& query) {
     series.version = found->version;
     SeriesRows rows = rows_of(connection, found->lane, query);
     const std::set<std::int64_t> gone = leaning_on_ended(connection, *project, query.now);
-    std::vector<std::string> commits;
+    std::vector<std::string_view> commits;
     for (std::size_t i = 0; i < rows.runs.size(); ++i) {
       rows.runs[i].counts = rows.runs[i].counts && !gone.contains(rows.seqs[i]);
       commits.push_back(rows.runs[i].commit);

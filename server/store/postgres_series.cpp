@@ -158,9 +158,9 @@ HistoryPoint point_of(Rows& row, Behind& behind) {
 /// First parents, read in few statements: those of all commits of a history at once, and whole lines of those between.
 class FirstParents {
  public:
-  FirstParents(PostgresConnection& connection, std::int64_t project, const std::vector<std::string>& commits)
+  FirstParents(PostgresConnection& connection, std::int64_t project, const std::vector<std::string_view>& commits)
       : connection_(connection), project_(project) {
-    for (const std::string& commit : commits) known_.try_emplace(commit, std::nullopt);
+    for (const std::string_view commit : commits) known_.try_emplace(std::string(commit), std::nullopt);
     Rows row = connection_.query(
         "SELECT sha, parent FROM commit_parent WHERE project_id = $1 AND sha = ANY ($2::text[]) AND position = 0",
         project_, commits);
@@ -220,7 +220,7 @@ bool is_a_line(const std::vector<HistoryPoint>& points, const std::vector<Behind
 /// The points by the commit graph.
 std::vector<HistoryPoint> in_commit_order(PostgresConnection& connection, std::int64_t project,
                                           std::vector<HistoryPoint> points, std::vector<Behind> behind) {
-  std::vector<std::string> commits;
+  std::vector<std::string_view> commits;
   commits.reserve(points.size());
   std::unordered_map<std::string, std::optional<std::string>> known;
   known.reserve(points.size());
@@ -254,7 +254,7 @@ std::vector<HistoryPoint> finished(PostgresConnection& connection, const History
 }  // namespace
 
 std::vector<std::size_t> order_of(PostgresConnection& connection, std::int64_t project,
-                                  const std::vector<std::string>& commits) {
+                                  const std::vector<std::string_view>& commits) {
   FirstParents parents(connection, project, commits);
   return commit_order(commits, [&](const std::string& sha) { return parents.of(sha); });
 }

@@ -136,7 +136,7 @@ void note(PostgresConnection& connection, const AuditEntry& entry);
 
 /// Commit order of entries that are given in order of receipt (commit_order.hpp).
 std::vector<std::size_t> order_of(PostgresConnection& connection, std::int64_t project,
-                                  const std::vector<std::string>& commits);
+                                  const std::vector<std::string_view>& commits);
 
 /// Row numbers of the project's runs that lean on an acceptance that is not in force at `now`.
 std::set<std::int64_t> leaning_on_ended(PostgresConnection& connection, std::int64_t project, Timestamp now);

@@ -137,6 +137,8 @@ Result<void> SqliteDatabase::prepare(const std::filesystem::path& file) {
     auto reader = std::make_unique<Connection>(file);
     set_up(reader->database());
     reader->database().exec("PRAGMA query_only = ON");
+    // It forgets its pages whenever something was written: more of them would only be the last long series, once each.
+    reader->database().exec("PRAGMA cache_size = -2048");  // KiB
     readers_.add(std::move(reader));
   }
   return {};

@@ -155,7 +155,7 @@ std::vector<HistoryPoint> finished(Connection& connection, const HistoryQuery& q
   if (!project) return points;
   const std::set<std::int64_t> gone = leaning_on_ended(connection, *project, query.now);
   const std::set<std::int64_t> accepted = accepted_runs(connection, *project, query);
-  std::vector<std::string> commits;
+  std::vector<std::string_view> commits;
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].in_baseline = points[i].in_baseline && !gone.contains(seqs[i]);
     points[i].accepted = accepted.contains(seqs[i]);
@@ -170,7 +170,7 @@ std::vector<HistoryPoint> finished(Connection& connection, const HistoryQuery& q
 }  // namespace
 
 std::vector<std::size_t> order_of(Connection& connection, std::int64_t project,
-                                  const std::vector<std::string>& commits) {
+                                  const std::vector<std::string_view>& commits) {
   return commit_order(commits, [&](const std::string& sha) { return first_parent(connection, project, sha); });
 }
 

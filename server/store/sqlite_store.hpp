@@ -126,7 +126,7 @@ void note(Connection& connection, const AuditEntry& entry);
 
 /// Commit order of entries that are given in order of receipt (commit_order.hpp).
 std::vector<std::size_t> order_of(Connection& connection, std::int64_t project,
-                                  const std::vector<std::string>& commits);
+                                  const std::vector<std::string_view>& commits);
 
 /// Row numbers of the project's runs that lean on an acceptance that is not in force at `now`.
 std::set<std::int64_t> leaning_on_ended(Connection& connection, std::int64_t project, Timestamp now);
