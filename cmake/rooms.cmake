@@ -55,6 +55,11 @@ endfunction()
 # Every test program, and nothing that only ships: tests that run the shipped programs run the release's.
 add_custom_target(test_programs)
 
+set(traceweir_test_seconds_max 240)
+if(TRACEWEIR_SANITIZE OR TRACEWEIR_SANITIZE_THREAD)
+  set(traceweir_test_seconds_max 960) # several times as slow
+endif()
+
 # traceweir_test(<name> LAYER <layer> SOURCES <file>... [ROOMS <folder>...] [LIBRARIES <target>...] [PIECES <n>])
 # Makes a doctest program and registers each of its cases with ctest under the label of its layer.
 function(traceweir_test name)
@@ -74,5 +79,5 @@ function(traceweir_test name)
   endforeach()
   add_dependencies(test_programs ${name})
   doctest_discover_tests(${name} TEST_PREFIX "${arg_LAYER}: " WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-    PROPERTIES LABELS ${arg_LAYER} TIMEOUT 240)
+    PROPERTIES LABELS ${arg_LAYER} TIMEOUT ${traceweir_test_seconds_max})
 endfunction()

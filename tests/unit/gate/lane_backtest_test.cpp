@@ -182,5 +182,7 @@ TEST_CASE("backtest of runs: 10 000 runs and five rules") {
   CHECK(test.rules.size() == 5);
   CHECK(test.judged == 9'995);
   CHECK(test.failed_commits < 100);
+#ifndef __SANITIZE_ADDRESS__  // a build with sanitizers takes several times as long
   CHECK(seconds < 6);
+#endif
 }
