@@ -6,16 +6,17 @@ namespace traceweir::store {
 
 std::vector<std::size_t> KnownValues::fill(ValueTable& table) {
   const std::lock_guard lock(mutex_);
-  if (Clock::now() - since_ > age_max) forget_all();
+  while (!runs_.empty() && now_() - runs_.front().since > age_max) forget_first();
   const Numbers numbers = numbers_of(table.metrics);
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
-    const auto known = runs_.find(table.runs[i]);
+    const auto place = places_.find(table.runs[i]);
     std::size_t found = 0;
-    for (std::size_t metric = 0; known != runs_.end() && metric < numbers.size(); ++metric) {
-      const auto value = std::find_if(known->second.begin(), known->second.end(),
-                                      [&](const auto& entry) { return entry.first == numbers[metric]; });
-      if (value == known->second.end()) break;
+    for (std::size_t metric = 0; place != places_.end() && metric < numbers.size(); ++metric) {
+      const auto& known = place->second->values;
+      const auto value =
+          std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == numbers[metric]; });
+      if (value == known.end()) break;
       table.row(i)[metric] = value->second;
       ++found;
     }
@@ -26,11 +27,12 @@ std::vector<std::size_t> KnownValues::fill(ValueTable& table) {
 
 void KnownValues::keep(const ValueTable& table, std::span<const std::size_t> runs) {
   const std::lock_guard lock(mutex_);
-  if (count_ + runs.size() * table.metrics.size() > values_max) forget_all();
   if (runs.size() * table.metrics.size() > values_max) return;
+  if (metrics_.size() > values_max) forget_all();  // names that nobody asks for any more
   const Numbers numbers = numbers_of(table.metrics);
   for (const std::size_t run : runs) {
-    auto& known = runs_[table.runs[run]];
+    auto& known = run_of(table.runs[run]).values;
+    if (known.empty()) known.reserve(numbers.size());
     for (std::size_t metric = 0; metric < numbers.size(); ++metric) {
       const bool is_there =
           std::any_of(known.begin(), known.end(), [&](const auto& entry) { return entry.first == numbers[metric]; });
@@ -39,6 +41,7 @@ void KnownValues::keep(const ValueTable& table, std::span<const std::size_t> run
       ++count_;
     }
   }
+  while (count_ > values_max) forget_first();
 }
 
 void KnownValues::clear() {
@@ -53,11 +56,24 @@ KnownValues::Numbers KnownValues::numbers_of(const std::vector<std::string>& met
   return numbers;
 }
 
+KnownValues::Run& KnownValues::run_of(const std::string& id) {
+  if (const auto place = places_.find(id); place != places_.end()) return *place->second;
+  const auto run = runs_.insert(runs_.end(), Run{id, now_()});
+  places_.emplace(run->id, run);
+  return *run;
+}
+
+void KnownValues::forget_first() {
+  count_ -= runs_.front().values.size();
+  places_.erase(runs_.front().id);
+  runs_.pop_front();
+}
+
 void KnownValues::forget_all() {
   metrics_.clear();
+  places_.clear();
   runs_.clear();
   count_ = 0;
-  since_ = Clock::now();
 }
 
 }  // namespace traceweir::store

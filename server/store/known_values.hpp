@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -36,9 +38,14 @@ struct ValueTable {
   }
 };
 
+/// What was read first goes first, one run after the other: memory stays what it is, where all at once would make it
+/// rise and fall.
 /// Thread: share freely.
 class KnownValues {
  public:
+  using Clock = std::chrono::steady_clock;
+  explicit KnownValues(std::function<Clock::time_point()> now = &Clock::now) : now_(std::move(now)) {}
+
   /// Writes the values that are known into the table. Returns the numbers of the runs of which some are not, in order.
   std::vector<std::size_t> fill(ValueTable& table);
   /// These runs' rows of the table are as the store has them.
@@ -46,21 +53,29 @@ class KnownValues {
   void clear();
 
  private:
-  using Clock = std::chrono::steady_clock;
-  /// 40 bytes each where many metrics are asked for, up to 160 where one is.
-  static constexpr std::size_t values_max = 500'000;
+  /// 30 bytes each where many metrics are asked for, up to 240 where one is.
+  static constexpr std::size_t values_max = 250'000;
   /// Other processes may remove values that are too old; nobody tells of that.
   static constexpr std::chrono::minutes age_max{10};
 
   using Numbers = std::vector<std::uint32_t>;  ///< of metrics
+  struct Run {
+    std::string id;
+    Clock::time_point since;
+    std::vector<std::pair<std::uint32_t, std::optional<double>>> values{};
+  };
+
   Numbers numbers_of(const std::vector<std::string>& metrics);
+  Run& run_of(const std::string& id);
+  void forget_first();
   void forget_all();
 
+  std::function<Clock::time_point()> now_;
   std::mutex mutex_;
   std::map<std::string, std::uint32_t, std::less<>> metrics_;
-  std::unordered_map<std::string, std::vector<std::pair<std::uint32_t, std::optional<double>>>> runs_;
-  std::size_t count_ = 0;
-  Clock::time_point since_ = Clock::now();
+  std::list<Run> runs_;  ///< the first that was read in front
+  std::unordered_map<std::string_view, std::list<Run>::iterator> places_;
+  std::size_t count_ = 0;  ///< values
 };
 
 }  // namespace traceweir::store

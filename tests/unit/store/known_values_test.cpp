@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,10 +57,29 @@ TEST_CASE("known values: they do not grow for ever, and a table that is too larg
     ValueTable table(std::move(runs), {"gpu.idle"});
     known.keep(table, known.fill(table));
   }
-  ValueTable early({"first", "5-99999"}, {"gpu.idle"});
-  CHECK(known.fill(early) == Missing{0});
+  ValueTable kept({"first", "3-49999", "3-50000", "5-99999"}, {"gpu.idle"});
+  CHECK(known.fill(kept) == Missing{0, 1});  // the newest 250,000
   ValueTable large(std::vector<std::string>(600'000, "large"), {"gpu.idle"});
   known.keep(large, known.fill(large));
   ValueTable asked({"large"}, {"gpu.idle"});
   CHECK(known.fill(asked) == Missing{0});
+}
+
+TEST_CASE("known values: each run is known for ten minutes from the first of its values on") {
+  KnownValues::Clock::time_point now{};
+  KnownValues known([&now] { return now; });
+  put(known, "a", "gpu.idle", 0.25);
+  now += std::chrono::minutes{6};
+  put(known, "a", "step.time_p50", 2.0);
+  put(known, "b", "gpu.idle", 0.5);
+  now += std::chrono::minutes{4};
+  ValueTable table({"a", "b"}, {"gpu.idle"});
+  CHECK(known.fill(table).empty());
+  now += std::chrono::seconds{1};
+  CHECK(known.fill(table) == Missing{0});
+  put(known, "a", "gpu.idle", 0.75);
+  CHECK(known.fill(table).empty());
+  CHECK(table.row(0)[0] == 0.75);
+  now += std::chrono::minutes{6};
+  CHECK(known.fill(table) == Missing{1});
 }
