@@ -176,6 +176,7 @@ def stand_in(folder, script: str) -> pathlib.Path:
 
 
 def run(program: str, *arguments, env=None, cwd=None) -> subprocess.CompletedProcess:
-    """Runs one of our programs; its output is text."""
-    return subprocess.run([BIN / program, *map(str, arguments)], capture_output=True, text=True, env=env, cwd=cwd,
-                          timeout=120)
+    """Runs one of our programs; its output is text. Not in the clone that the tests lie in, whose default branch and whose commits
+    it would find."""
+    return subprocess.run([BIN / program, *map(str, arguments)], capture_output=True, text=True, env=env,
+                          cwd=cwd or tempfile.gettempdir(), timeout=120)
