@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,10 +21,14 @@ class OrderedMembers : public nlohmann::ordered_map<Key, T, Less, Allocator> {
  public:
   using Base::Base;
 
+  /// Nothing moves where the key is there already.
   template <class KeyLike>
-  auto emplace(KeyLike&& key, T&& value) {
+  std::pair<typename Base::iterator, bool> emplace(KeyLike&& key, T&& value) {
+    if (const auto found = Base::find(key); found != this->end()) return {found, false};
+    T own = std::move(value);  // which may lie in a member
     make_room();
-    return Base::emplace(std::forward<KeyLike>(key), std::move(value));
+    this->emplace_back(std::forward<KeyLike>(key), std::move(own));
+    return {std::prev(this->end()), true};
   }
 
   template <class KeyLike>

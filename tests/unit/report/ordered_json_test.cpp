@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 using traceweir::report::OrderedJson;
 
@@ -45,4 +46,18 @@ TEST_CASE("ordered json: what a member holds is moved along as the object grows,
   const auto* list = &json["first"].get_ref<const OrderedJson::array_t&>();
   for (int i = 0; i < 100; ++i) json[std::to_string(i)] = i;
   CHECK(&json["first"].get_ref<const OrderedJson::array_t&>() == list);  // moved along, not copied
+}
+
+TEST_CASE("ordered json: a key that is there moves nothing, and a member may become another one") {
+  for (const int members : {1, 4, 8, 16}) {
+    OrderedJson json = grown<OrderedJson>(members);
+    const OrderedJson before = json;
+    const OrderedJson& first = json.begin().value();
+    for (const auto& [key, value] : before.items()) json[key];
+    for (auto it = json.begin(); it != json.end(); ++it) json.emplace(it.key(), nullptr);
+    CHECK(&json.begin().value() == &first);
+    CHECK(json == before);
+    json.emplace("new", std::move(json["member 0"]));
+    CHECK(json["new"] == before["member 0"]);
+  }
 }
