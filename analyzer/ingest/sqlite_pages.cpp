@@ -45,7 +45,7 @@ Result<SqlitePages> SqlitePages::open(int descriptor) {
   out.free_count_ = four_bytes(header, sqlite_header::free_count_at);
   out.has_maps_ = four_bytes(header, sqlite_header::largest_root_at) != 0;
   out.is_utf8_ = header[sqlite_header::encoding_at + 3] == utf8;
-  out.window_ = std::make_unique<unsigned char[]>(window_bytes);
+  out.window_ = std::make_unique_for_overwrite<unsigned char[]>(window_bytes);  // small files touch little of it
   return out;
 }
 
