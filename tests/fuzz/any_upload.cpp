@@ -7,6 +7,6 @@
 using namespace traceweir;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  fuzz::check_upload(fuzz::text_of(bytes, size), &ingest::read_trace);
+  fuzz::check_upload(fuzz::text_of(bytes, size), [](ingest::TraceInput& input) { return ingest::read_trace(input); });
   return 0;
 }

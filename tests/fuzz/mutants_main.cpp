@@ -44,7 +44,8 @@ struct Tally {
 
   void take(const std::string& bytes, std::uint64_t number) {
     const auto begin = std::chrono::steady_clock::now();
-    const fuzz::Answer answer = fuzz::check_upload(bytes, &ingest::read_trace);
+    const fuzz::Answer answer =
+        fuzz::check_upload(bytes, [](ingest::TraceInput& input) { return ingest::read_trace(input); });
     ++(answer == fuzz::Answer::read ? read : refused);
     const auto took = std::chrono::steady_clock::now() - begin;
     if (took > slowest_took) slowest_took = took, slowest = number;

@@ -72,7 +72,7 @@ void check_report(const report::Report& report) {
   TRACEWEIR_ASSERT(is_utf8(to_markdown(report)));
 }
 
-Answer check_upload(std::string_view bytes, Reader reader) {
+Answer check_upload(std::string_view bytes, const Reader& reader) {
   ingest::ReadLimits limits;
   limits.inflated_bytes_max = inflated_bytes_max;
   auto input = ingest::TraceInput::of(MemoryFile(bytes).file(), MemoryFile().file(), limits);

@@ -2,6 +2,7 @@
 // can be measured, written, and read back. Not for: what the measurements are (golden, property).
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -12,13 +13,13 @@
 
 namespace traceweir::fuzz {
 
-using Reader = Result<std::vector<timeline::Timeline>> (*)(ingest::TraceInput&);
+using Reader = std::function<Result<std::vector<timeline::Timeline>>(ingest::TraceInput&)>;
 
 enum class Answer { read, refused };
 
 /// Reads `bytes` with `reader` as the analysing child does, and checks the promises of reader, measuring and report.
 /// Shape: a broken promise ends the process (TRACEWEIR_ASSERT).
-Answer check_upload(std::string_view bytes, Reader reader);
+Answer check_upload(std::string_view bytes, const Reader& reader);
 
 /// The report can be shown, written within its size, and read back as the same.
 void check_report(const report::Report& report);
