@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/findings/wide.hpp"
+#include "analyzer/report/size.hpp"
 
 namespace traceweir::report {
 namespace {
@@ -201,7 +202,8 @@ void fit(Report& report) {
   ListLimits limits = first_limits(report.ranks.size());
   cut_matched(report.collectives, limits.collectives);
   for (RankReport& rank : report.ranks) cut_lists(rank, limits);
-  while (to_json(report).size() > report_bytes_for(report.ranks.size()) && !at_the_end(limits)) {
+  const std::size_t bytes_max = report_bytes_for(report.ranks.size());
+  while (json_bytes_at_most(report) > bytes_max && to_json(report).size() > bytes_max && !at_the_end(limits)) {
     limits = smaller(limits);
     for (RankReport& rank : report.ranks) cut_lists(rank, limits);
   }

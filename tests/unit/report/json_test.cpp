@@ -6,6 +6,7 @@
 
 #include "analyzer/report/json_node.hpp"
 #include "analyzer/report/rest.hpp"
+#include "analyzer/report/size.hpp"
 #include "tests/unit/report/reports.hpp"
 
 namespace traceweir::report::test {
@@ -208,6 +209,72 @@ TEST_CASE("fit: a report of eight crowded ranks fits, and its sums stay") {
     CHECK(calls == 1007);
     CHECK(rank.steps.size() <= metrics::step_values_max);
   }
+}
+
+namespace {
+
+/// The full report with this text for every text, and the longest number for every number.
+Report extreme_report(const std::string& text) {
+  constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::min();
+  constexpr double widest = -std::numeric_limits<double>::max() / 3;
+  const Nanos ns{longest};
+  RankReport rank = full_rank(longest);
+  rank.world_size = longest;
+  rank.trace = {text, text, longest, text, text, text};
+  rank.environment = {{text, text}, longest, text, text, text, text, text};
+  rank.window = metrics::Window{metrics::WindowKind::host_steps, {ns, Nanos{0}}, longest, longest};
+  rank.devices[0].times = {longest, text, ns, ns, ns, ns, ns};
+  for (auto& [cause, length] : rank.devices[0].idle_causes) length = ns;
+  rank.measurements = {{text, Number{widest}, Unit::gb_per_s, Better::higher, NotMeasured::no_gpu_work}};
+  for (findings::Term& term : rank.breakdown) term.name = text, term.length = ns, term.bytes = longest;
+  rank.steps = {{longest, text, ns, {{text, widest}, {text + "2", widest}}}};
+  for (metrics::KernelRow& row : rank.kernels) row = {text, row.kind, longest, ns, widest};
+  for (metrics::CollectiveRow& row : rank.collectives) row = {row.kind, longest, longest, ns, ns, ns, longest, text};
+  rank.phases = {{text, longest, ns, ns}};
+  for (Finding& finding : rank.findings)
+    finding.device = longest, finding.count = longest, finding.advice = text, finding.evidence[text] = text;
+  Report report = full_report();
+  report.analyzer_version = text;
+  report.measurements = {{rank.measurements[0], widest, widest, longest, longest}};
+  report.collectives = {{timeline::Collective::allreduce, longest, longest, ns, longest, ns}};
+  report.findings = rank.findings;
+  report.ranks = {std::move(rank)};
+  return report;
+}
+
+/// Many of each row that is there, so that no other list's slack hides what one lacks.
+void multiply(auto& rows) {
+  for (std::size_t own = rows.size(), i = 0; i < 500 * own; ++i) rows.push_back(rows[i % own]);
+}
+
+}  // namespace
+
+// Why: a report that is taken for small is stored uncut.
+TEST_CASE("json_bytes_at_most: no report is larger, whatever its texts and numbers are") {
+  const std::vector<void (*)(Report&)> lists = {
+      [](Report&) {},
+      [](Report& report) { multiply(report.measurements); },
+      [](Report& report) { multiply(report.collectives); },
+      [](Report& report) { multiply(report.findings); },
+      [](Report& report) { multiply(report.ranks); },
+      [](Report& report) { multiply(report.ranks[0].environment.gpus); },
+      [](Report& report) { multiply(report.ranks[0].devices); },
+      [](Report& report) { multiply(report.ranks[0].measurements); },
+      [](Report& report) { multiply(report.ranks[0].breakdown); },
+      [](Report& report) { multiply(report.ranks[0].steps); },
+      [](Report& report) { multiply(report.ranks[0].kernels); },
+      [](Report& report) { multiply(report.ranks[0].collectives); },
+      [](Report& report) { multiply(report.ranks[0].phases); },
+      [](Report& report) { multiply(report.ranks[0].findings); },
+  };
+  for (const std::string& text :
+       {std::string(), std::string(40, 'k'), std::string(60, '\x1f'), std::string(60, '\xff')})
+    for (const auto& grow : lists) {
+      Report report = extreme_report(text);
+      grow(report);
+      CHECK(to_json(report).size() <= json_bytes_at_most(report));
+    }
+  CHECK(json_bytes_at_most(full_report()) < report_bytes_for(1) / 8);  // or nothing would be saved
 }
 
 // Why: what is long must stay, what is cut must be found again under its own cause or kind.
