@@ -43,7 +43,7 @@ Result<http::Response> get_commit(const http::Request& request, Services& servic
   const std::string& sha = request.param("sha");
   if (!wire::is_commit(sha))
     return fail(ErrorCode::bad_query, "commit: expected a full commit id of 40 or 64 hex digits");
-  TRACEWEIR_TRY(records, services.store.runs_of_commit(caller.project.name, "", sha));
+  TRACEWEIR_TRY(records, services.store.runs_of_commit(caller.project.name, "", sha, store::Documents::verdict));
   const auto outcome = outcome_of(records);
   const bool as_markdown = request.accepts(markdown_type);
   if (as_markdown) std::stable_sort(records.begin(), records.end(), is_judged_before);

@@ -40,12 +40,26 @@ Beside beside_of(const std::vector<store::RunRecord>& records, const store::RunH
   return beside;
 }
 
+/// The runs of its commit and workload, itself among them. Most commits have one: documents are read of those that
+/// count.
+Result<std::vector<store::RunRecord>> others_of(store::Store& store, const store::RunHead& head) {
+  return store.runs_of_commit(head.project, head.workload, head.commit, store::Documents::none);
+}
+
+/// A run that was judged before. Nothing: it was deleted meanwhile.
+Result<std::optional<gate::JudgedRun>> sample_of(store::Store& store, const store::RunHead& head) {
+  TRACEWEIR_TRY(record, store.run(head.project, head.id));
+  if (!record) return std::optional<gate::JudgedRun>{};
+  TRACEWEIR_TRY(report, report::from_json(record->report_json));
+  return std::optional(judged_run(head, report));
+}
+
 /// The commit's runs of this workload and class that count as samples. Runs of a fork and of the repository itself are
 /// not mixed: whoever can push to a fork can name any commit. An attempt that comes after a higher one of its
 /// job is judged alone: it must neither change what the higher one says nor lean on it.
 Result<Samples> samples_of(store::Store& store, const store::RunHead& head, const report::Report& report,
                            const std::string& key) {
-  TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit));
+  TRACEWEIR_TRY(records, others_of(store, head));
   if (const store::RunRecord* higher = higher_attempt(records, head))
     return Samples{{judged_run(head, report)},
                    {fmt::format("attempt {} of this job came before this attempt {}: judged alone; run {} takes its "
@@ -59,8 +73,8 @@ Result<Samples> samples_of(store::Store& store, const store::RunHead& head, cons
                         record.head.fork == head.fork && record.comparable_key == key && !record.superseded &&
                         !store::supersedes(head, record.head);
     if (!counts) continue;
-    TRACEWEIR_TRY(earlier, report::from_json(record.report_json));
-    samples.runs.push_back(judged_run(record.head, earlier));
+    TRACEWEIR_TRY(earlier, sample_of(store, record.head));
+    if (earlier) samples.runs.push_back(*std::move(earlier));
   }
   samples.runs.push_back(judged_run(head, report));
   return samples;
@@ -115,7 +129,7 @@ std::vector<std::string> needed(const gate::Verdict& without, const std::map<std
 }  // namespace
 
 Result<Beside> beside_of(store::Store& store, const store::RunHead& head) {
-  TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit));
+  TRACEWEIR_TRY(records, others_of(store, head));
   return beside_of(records, head);
 }
 

@@ -10,8 +10,6 @@
 namespace traceweir::store {
 namespace {
 
-enum class Documents { none, verdict, all };
-
 /// The texts of an upload, as upload_of() reads them.
 constexpr std::string_view upload_texts =
     "ARRAY[coalesce(u.idempotency_key, ''), u.rank::text, u.sha256, u.bytes::text, u.name, u.status, u.ranks::text, "
@@ -178,10 +176,10 @@ Result<std::vector<RunRecord>> PostgresStore::runs(const RunFilter& filter) {
 }
 
 Result<std::vector<RunRecord>> PostgresStore::runs_of_commit(std::string_view project, std::string_view workload,
-                                                             std::string_view commit) {
-  static const std::string sql = select_runs(Documents::all) +
-                                 " WHERE r.project_id = (SELECT id FROM project WHERE name = $1) AND r.commit_sha = $2 "
-                                 "AND ($3 = '' OR l.workload = $3) ORDER BY r.seq";
+                                                             std::string_view commit, Documents documents) {
+  const std::string sql = select_runs(documents) +
+                          " WHERE r.project_id = (SELECT id FROM project WHERE name = $1) AND r.commit_sha = $2 "
+                          "AND ($3 = '' OR l.workload = $3) ORDER BY r.seq";
   return database_->ask([&](PostgresConnection& connection) -> Result<std::vector<RunRecord>> {
     return records_of(connection.query(sql, project, commit, workload));
   });

@@ -56,7 +56,7 @@ class PostgresStore final : public Store {
   Result<std::optional<RunRecord>> run(std::string_view project, std::string_view id) override;
   Result<std::vector<RunRecord>> runs(const RunFilter& filter) override;
   Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
-                                                std::string_view commit) override;
+                                                std::string_view commit, Documents documents) override;
   Result<std::vector<RunRecord>> unfinished_runs() override;
 
   Result<std::optional<Job>> claim_job(const Claim& claim) override;

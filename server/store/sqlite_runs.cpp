@@ -239,8 +239,6 @@ void read_uploads(Connection& connection, StoredRun& row) {
   }
 }
 
-enum class Documents { none, verdict, all };
-
 void read_documents(Connection& connection, StoredRun& row, Documents documents) {
   if (documents == Documents::none) return;
   const bool all = documents == Documents::all;
@@ -372,13 +370,13 @@ Result<std::vector<RunRecord>> SqliteStore::runs(const RunFilter& filter) {
 }
 
 Result<std::vector<RunRecord>> SqliteStore::runs_of_commit(std::string_view project, std::string_view workload,
-                                                           std::string_view commit) {
+                                                           std::string_view commit, Documents documents) {
   return database_->read([&](Connection& connection) -> Result<std::vector<RunRecord>> {
     Query query =
         connection.query(std::string(select_runs) +
                              " WHERE p.name = ?1 AND r.commit_sha = ?2 AND (?3 = '' OR l.workload = ?3) ORDER BY r.seq",
                          project, commit, workload);
-    return records_of(connection, query, Documents::all);
+    return records_of(connection, query, documents);
   });
 }
 

@@ -127,6 +127,9 @@ struct RunResult {
   std::optional<std::int64_t> beside{};  ///< judged runs of its workload and commit that the verdict knows; empty: any
 };
 
+/// What of a run's documents is read with it. They are most of its bytes.
+enum class Documents { none, verdict, all };
+
 struct RunRecord {
   RunHead head;
   std::vector<Upload> uploads;
@@ -134,7 +137,7 @@ struct RunRecord {
   std::optional<gate::Outcome> outcome;
   std::string comparable_key;
   bool in_baseline = false;
-  std::string report_json, verdict_json;  ///< in lists: no report; without a result: neither
+  std::string report_json, verdict_json;  ///< those that were asked for (Documents); without a result: neither
   std::string error_code, error_message;
   std::optional<Timestamp> finished_at;
   bool superseded = false;                ///< a later attempt of the same CI job was judged
@@ -293,10 +296,10 @@ class Store {
   /// With their verdicts, without their reports. In order of receipt, newest first; `since` and `until` are inclusive.
   /// Errors: bad_query (`before` is no run of the project).
   virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
-  /// All runs of a commit with their documents, oldest first; workload empty: of all workloads. Errors: none of its
+  /// All runs of a commit with these documents, oldest first; workload empty: of all workloads. Errors: none of its
   /// own.
   virtual Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
-                                                        std::string_view commit) = 0;
+                                                        std::string_view commit, Documents documents) = 0;
   /// Runs that were acknowledged but have no result: they wait for their analysis or for ranks. Errors: none of its
   /// own.
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;

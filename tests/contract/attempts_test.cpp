@@ -54,7 +54,7 @@ TEST_CASE("store: the highest judged attempt stands, whatever is finished first"
       finish_in_order(*store, order);
       CHECK(superseded(*store) == "r2 r1 ");
       CHECK(must(store->run("llama", "r1")).value().superseded);
-      CHECK(must(store->runs_of_commit("llama", "ddp", "c1")).at(1).superseded);
+      CHECK(must(store->runs_of_commit("llama", "ddp", "c1", Documents::none)).at(1).superseded);
       CHECK_FALSE(must(store->run("llama", "r3")).value().superseded);
     });
 }

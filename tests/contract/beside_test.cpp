@@ -29,7 +29,7 @@ RunResult beside(std::string_view id, std::int64_t judged) {
 RunStatus status_of(Store& store, std::string_view id) { return must(store.run("llama", id)).value().status; }
 
 std::int64_t judged_of(Store& store) {
-  const auto runs = must(store.runs_of_commit("llama", "ddp", "c1"));
+  const auto runs = must(store.runs_of_commit("llama", "ddp", "c1", Documents::none));
   return std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return run.status == RunStatus::judged; });
 }
 

@@ -299,7 +299,7 @@ TEST_CASE("store: lists are filtered") {
   });
 }
 
-TEST_CASE("store: the runs of a commit come oldest first with their documents") {
+TEST_CASE("store: the runs of a commit come oldest first with the documents that are asked for") {
   on_each_store([](StoreUnderTest& under_test) {
     const auto store = under_test.open();
     add_project(*store);
@@ -317,12 +317,15 @@ TEST_CASE("store: the runs of a commit come oldest first with their documents") 
     elsewhere.commit = "c1";
     add_run(*store, elsewhere, full_result("elsewhere"));
 
-    const auto of_ddp = must(store->runs_of_commit("llama", "ddp", "c1"));
-    CHECK(ids_of(of_ddp) == "r2 r3");
-    CHECK(of_ddp.at(1).report_json == full_result("r3").report_json);
-    CHECK(of_ddp.at(1).verdict_json == full_result("r3").verdict_json);
-    CHECK(ids_of(must(store->runs_of_commit("llama", "", "c1"))) == "r2 r1 r3");
-    CHECK(must(store->runs_of_commit("llama", "ddp", "c9")).empty());
+    for (const Documents documents : {Documents::none, Documents::verdict, Documents::all}) {
+      const auto of_ddp = must(store->runs_of_commit("llama", "ddp", "c1", documents));
+      CHECK(ids_of(of_ddp) == "r2 r3");
+      CHECK(of_ddp.at(1).status == RunStatus::judged);
+      CHECK(of_ddp.at(1).report_json == (documents == Documents::all ? full_result("r3").report_json : ""));
+      CHECK(of_ddp.at(1).verdict_json == (documents == Documents::none ? "" : full_result("r3").verdict_json));
+    }
+    CHECK(ids_of(must(store->runs_of_commit("llama", "", "c1", Documents::none))) == "r2 r1 r3");
+    CHECK(must(store->runs_of_commit("llama", "ddp", "c9", Documents::none)).empty());
   });
 }
 
