@@ -9,7 +9,7 @@ import urllib.parse
 
 from hostile_files import CASES, MIB
 from hostile_uploads import analysed, resident, send
-from service import SETTINGS, Service, run, sha, trace
+from service import SANITIZED, Service, run, sha, trace
 
 SECONDS_MAX = 10
 SERVICE_GROWTH_MAX = 32 * MIB
@@ -54,9 +54,9 @@ class Hostile(unittest.TestCase):
                     self.assertLess(time.monotonic() - begun, SECONDS_MAX)
                     self.check_answer(case, answer)
                     peak = analysed(path).peak
-                    if not SETTINGS:  # sanitizers have a memory of their own
+                    if not SANITIZED:  # sanitizers have a memory of their own
                         self.assertLess(peak, WORKER_RSS_MAX)
-        if not SETTINGS:
+        if not SANITIZED:
             self.assertLess(resident(self.service.process.pid) - before, SERVICE_GROWTH_MAX)
         self.assertEqual(self.service.upload(self.token, self.trace, sha(2)).status, 201, "the next upload works")
         scratch = self.service.data_dir / "spool" / "scratch"
@@ -84,7 +84,7 @@ class Hostile(unittest.TestCase):
                     child = analysed(path)
                     self.assertEqual(child.code, 3)
                     self.assertLess(child.seconds, BOMB_SECONDS_MAX)
-                    if not SETTINGS:
+                    if not SANITIZED:
                         self.assertLess(child.peak - base, BOMB_GROWTH_MAX)
 
 

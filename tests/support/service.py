@@ -23,8 +23,9 @@ BIN = pathlib.Path(os.environ.get("TRACEWEIR_BIN_DIR", "build/release")).resolve
 MAKE_TRACE = os.environ.get("TRACEWEIR_MAKE_TRACE", str(BIN / "make_trace"))
 STORE = os.environ.get("TRACEWEIR_TEST_STORE", "sqlite")
 START_SECONDS_MAX = 20
+SETTINGS = {"requests_per_address_max": 0}
 # A program built with sanitizers cannot start under a limit of its address space.
-SETTINGS = {"requests_per_address_max": 0} | ({"analysis_memory_max": "0 B"} if os.environ.get("TRACEWEIR_SANITIZED") else {})
+SANITIZED = {"TRACEWEIR_ANALYSIS_MEMORY_MAX": "0 B"} if os.environ.get("TRACEWEIR_SANITIZED") else {}
 
 
 def sha(number: int) -> str:
@@ -82,7 +83,7 @@ class Service:
 
     def environment(self) -> dict:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("TRACEWEIR_", "GIT_"))}
-        return clean | {"TRACEWEIR_DATA_DIR": str(self.data_dir), "TRACEWEIR_URL": self.url} | self.store
+        return clean | {"TRACEWEIR_DATA_DIR": str(self.data_dir), "TRACEWEIR_URL": self.url} | SANITIZED | self.store
 
     def new_store(self) -> dict:
         """The variables that name an empty store; the embedded one follows the data folder."""
