@@ -138,6 +138,10 @@ std::optional<Seen> sync_in_step(const Case& seen) {
   Seen out = with_ratio("idle_sync_ratio", waited);
   out.count = blocking;
   out.evidence["sync_ratio"] = share;
+  if (!has_steps(seen))
+    out.advice =
+        "The host waits for the GPU (in the whole window, since no steps are marked); look for .item(), .cpu(), "
+        "synchronize() and printing of tensors.";
   if (const std::string phase = main_phase(seen, IdleCause::sync); !phase.empty()) out.evidence["phase"] = phase;
   return out;
 }
