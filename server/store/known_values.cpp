@@ -58,7 +58,7 @@ KnownValues::Numbers KnownValues::numbers_of(const std::vector<std::string>& met
 
 KnownValues::Run& KnownValues::run_of(const std::string& id) {
   if (const auto place = places_.find(id); place != places_.end()) return *place->second;
-  const auto run = runs_.insert(runs_.end(), Run{id, now_()});
+  const auto run = runs_.insert(runs_.end(), Run{std::pmr::string(id, &pool_), now_(), decltype(Run::values)(&pool_)});
   places_.emplace(run->id, run);
   return *run;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -39,7 +40,8 @@ struct ValueTable {
 };
 
 /// What was read first goes first, one run after the other: memory stays what it is, where all at once would make it
-/// rise and fall.
+/// rise and fall. It lies in a pool of its own: among what each request needs and gives back, small pieces that stay
+/// for minutes would hold ever more of the heap.
 /// Thread: share freely.
 class KnownValues {
  public:
@@ -56,13 +58,13 @@ class KnownValues {
   /// 30 bytes each where many metrics are asked for, up to 240 where one is.
   static constexpr std::size_t values_max = 250'000;
   /// Other processes may remove values that are too old; nobody tells of that.
-  static constexpr std::chrono::minutes age_max{10};
+  static constexpr std::chrono::minutes age_max{5};
 
   using Numbers = std::vector<std::uint32_t>;  ///< of metrics
   struct Run {
-    std::string id;
+    std::pmr::string id;
     Clock::time_point since;
-    std::vector<std::pair<std::uint32_t, std::optional<double>>> values{};
+    std::pmr::vector<std::pair<std::uint32_t, std::optional<double>>> values;
   };
 
   Numbers numbers_of(const std::vector<std::string>& metrics);
@@ -73,8 +75,9 @@ class KnownValues {
   std::function<Clock::time_point()> now_;
   std::mutex mutex_;
   std::map<std::string, std::uint32_t, std::less<>> metrics_;
-  std::list<Run> runs_;  ///< the first that was read in front
-  std::unordered_map<std::string_view, std::list<Run>::iterator> places_;
+  std::pmr::unsynchronized_pool_resource pool_;
+  std::pmr::list<Run> runs_{&pool_};  ///< the first that was read in front
+  std::pmr::unordered_map<std::string_view, std::pmr::list<Run>::iterator> places_{&pool_};
   std::size_t count_ = 0;  ///< values
 };
 

@@ -65,14 +65,14 @@ TEST_CASE("known values: they do not grow for ever, and a table that is too larg
   CHECK(known.fill(asked) == Missing{0});
 }
 
-TEST_CASE("known values: each run is known for ten minutes from the first of its values on") {
+TEST_CASE("known values: each run is known for five minutes from the first of its values on") {
   KnownValues::Clock::time_point now{};
   KnownValues known([&now] { return now; });
   put(known, "a", "gpu.idle", 0.25);
-  now += std::chrono::minutes{6};
+  now += std::chrono::minutes{3};
   put(known, "a", "step.time_p50", 2.0);
   put(known, "b", "gpu.idle", 0.5);
-  now += std::chrono::minutes{4};
+  now += std::chrono::minutes{2};
   ValueTable table({"a", "b"}, {"gpu.idle"});
   CHECK(known.fill(table).empty());
   now += std::chrono::seconds{1};
@@ -80,6 +80,6 @@ TEST_CASE("known values: each run is known for ten minutes from the first of its
   put(known, "a", "gpu.idle", 0.75);
   CHECK(known.fill(table).empty());
   CHECK(table.row(0)[0] == 0.75);
-  now += std::chrono::minutes{6};
+  now += std::chrono::minutes{3};
   CHECK(known.fill(table) == Missing{1});
 }
