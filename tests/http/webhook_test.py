@@ -164,7 +164,8 @@ class Webhook(unittest.TestCase):
     def test_a_receiver_that_is_away_or_silent_harms_nobody(self):
         held = threading.Event()
         with Receiver(*[lambda handler: held.wait(SECONDS_MAX)] * 40) as receiver:
-            service = self.service(receiver.url, webhook_time_max="200 ms", webhook_queue_max=2, stop_time_max="4 s")
+            # Longer than a slow machine takes for an upload, so that the queue fills.
+            service = self.service(receiver.url, webhook_time_max="1 s", webhook_queue_max=2, stop_time_max="4 s")
             begun = time.monotonic()
             for number in range(1, 9):
                 self.fail_a_run(service, number)

@@ -158,7 +158,9 @@ TEST_CASE("change points: 10 000 values in less than 200 ms") {
     const auto points = change_points(values);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     MESSAGE(points.size(), " changes in ", took.count(), " ms");
+#ifndef __SANITIZE_ADDRESS__  // a build with sanitizers takes several times as long
     CHECK(took.count() < 200);
+#endif
     if (step > 0) CHECK(points.size() > 400);
   }
 }
