@@ -45,11 +45,11 @@ bool has_higher(std::span<const store::RunRecord> runs, const store::RunRecord& 
   });
 }
 
-/// Whoever can push to a fork can name any commit: what a fork says of one that the repository has measured itself does
-/// not count.
+/// Whoever proposes a change can name any commit: what a change says of one that the repository has measured itself
+/// does not count.
 bool is_outdone(std::span<const store::RunRecord> runs, const store::RunRecord& run) {
-  return run.head.fork && std::any_of(runs.begin(), runs.end(), [&](const store::RunRecord& other) {
-           return !other.head.fork && other.head.workload == run.head.workload;
+  return store::is_change(run.head) && std::any_of(runs.begin(), runs.end(), [&](const store::RunRecord& other) {
+           return !store::is_change(other.head) && other.head.workload == run.head.workload;
          });
 }
 

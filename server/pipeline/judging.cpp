@@ -54,9 +54,9 @@ Result<std::optional<gate::JudgedRun>> sample_of(store::Store& store, const stor
   return std::optional(judged_run(head, report));
 }
 
-/// The commit's runs of this workload and class that count as samples. Runs of a fork and of the repository itself are
-/// not mixed: whoever can push to a fork can name any commit. An attempt that comes after a higher one of its
-/// job is judged alone: it must neither change what the higher one says nor lean on it.
+/// The commit's runs of this workload and class that count as samples. Runs of a change and of the repository itself
+/// are not mixed: whoever proposes a change can name any commit. An attempt that comes after a higher one of its job is
+/// judged alone: it must neither change what the higher one says nor lean on it.
 Result<Samples> samples_of(store::Store& store, const store::RunHead& head, const report::Report& report,
                            const std::string& key) {
   TRACEWEIR_TRY(records, others_of(store, head));
@@ -70,7 +70,7 @@ Result<Samples> samples_of(store::Store& store, const store::RunHead& head, cons
   samples.beside = beside_of(records, head);
   for (const store::RunRecord& record : records) {
     const bool counts = record.head.id != head.id && record.status == store::RunStatus::judged &&
-                        record.head.fork == head.fork && record.comparable_key == key && !record.superseded &&
+                        store::same_change(record.head, head) && record.comparable_key == key && !record.superseded &&
                         !store::supersedes(head, record.head);
     if (!counts) continue;
     TRACEWEIR_TRY(earlier, sample_of(store, record.head));

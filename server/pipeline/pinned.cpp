@@ -6,9 +6,11 @@
 namespace traceweir::pipeline {
 namespace {
 
-bool is_usable(const store::RunRecord& run, const store::RunHead& head, const std::string& key) {
+bool is_usable(const store::RunRecord& run, const store::RunHead& head, const std::string& name,
+               const std::string& key) {
   return run.status == store::RunStatus::judged && run.comparable_key == key && !run.superseded &&
-         run.head.workload == head.workload && run.head.commit != head.commit && !run.head.fork;
+         run.head.workload == head.workload && run.head.commit != head.commit && !run.head.fork &&
+         (!run.head.pull_request || run.head.id == name);  // whoever proposes a change can name any commit
 }
 
 /// Runs that the name may mean, newest first; in lists without their reports.
@@ -42,7 +44,7 @@ Result<PinnedRuns> pinned_runs(store::Store& store, const store::RunHead& head, 
   pinned.baseline.name = name;
   TRACEWEIR_TRY(runs, named(store, head, name));
   for (const store::RunRecord& run : runs) {
-    if (!is_usable(run, head, comparable_key)) continue;
+    if (!is_usable(run, head, name, comparable_key)) continue;
     if (pinned.commit.empty()) pinned.commit = run.head.commit, pinned.received_at = run.head.received_at;
     TRACEWEIR_TRY_VOID(add(store, run, pinned.baseline));
   }

@@ -156,6 +156,7 @@ struct Values {
 /// few runs of the commit: joined, a plan may begin with all runs of the lane.
 constexpr std::string_view of_the_same_job =
     " FROM run r JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.fork = r.fork "
+    "AND o.pull_request IS NOT DISTINCT FROM r.pull_request "
     "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
     "WHERE (SELECT k.workload FROM lane k WHERE k.id = o.lane_id) = (SELECT l.workload FROM lane l "

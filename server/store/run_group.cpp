@@ -99,11 +99,15 @@ std::optional<Error> twice_stated(const RunRecord& others, const UploadResult& r
 
 }  // namespace
 
+bool is_change(const RunHead& head) { return head.fork || head.pull_request.has_value(); }
+
+bool same_change(const RunHead& a, const RunHead& b) { return a.fork == b.fork && a.pull_request == b.pull_request; }
+
 bool supersedes(const RunHead& newer, const RunHead& older) {
   const bool same_key = !newer.run_key.empty() && newer.run_key == older.run_key;
   const bool same_job =
       !newer.ci_run.empty() && newer.ci_run == older.ci_run && newer.job == older.job && newer.matrix == older.matrix;
-  return (same_key || same_job) && newer.fork == older.fork && newer.attempt > older.attempt;
+  return (same_key || same_job) && same_change(newer, older) && newer.attempt > older.attempt;
 }
 
 Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upload& upload) {
@@ -137,9 +141,12 @@ std::string group_of(const RunHead& head) {
   const bool in_ci = !head.ci_run.empty() && head.ranks_expected > 0;
   if (head.run_key.empty() && !in_ci) return {};
   const std::string attempt = std::to_string(head.attempt);
-  return hash::sha256_hex(head.run_key.empty()
-                              ? joined({"ci", head.workload, head.commit, attempt, head.ci_run, head.job, head.matrix})
-                              : joined({"run_key", head.workload, head.commit, attempt, head.run_key}));
+  std::vector<std::string> names =
+      head.run_key.empty()
+          ? std::vector<std::string>{"ci", head.workload, head.commit, attempt, head.ci_run, head.job, head.matrix}
+          : std::vector<std::string>{"run_key", head.workload, head.commit, attempt, head.run_key};
+  if (is_change(head)) names.insert(names.end(), {"change", text_of(head.pull_request), head.fork ? "fork" : ""});
+  return hash::sha256_hex(joined(names));
 }
 
 Result<Joining> joining_of(const RunRecord& run, const RunHead& head, const Upload& upload) {

@@ -12,8 +12,8 @@
 
 namespace traceweir::store {
 
-/// What makes uploads of one project one run: workload, commit, attempt, and the run key, else (where `ranks` is
-/// stated) the CI run with its job and matrix. Empty: the upload is a run of its own. Shape: SHA-256 in hex.
+/// What makes uploads of one project one run: workload, commit, change, attempt, and the run key, else (where `ranks`
+/// is stated) the CI run with its job and matrix. Empty: the upload is a run of its own. Shape: SHA-256 in hex.
 std::string group_of(const RunHead& head);
 
 /// What an upload is to a run that has its group.
@@ -30,8 +30,14 @@ Result<Joining> joining_of(const RunRecord& run, const RunHead& head, const Uplo
 /// upload holds. Nothing: it can.
 std::optional<Error> obstacle_of(const RunRecord& run, std::int64_t rank, std::int64_t ranks);
 
+/// Whether both measure the same change (one pull request, or forks), or no change. Whoever proposes a change can name
+/// any commit, CI run and key: what is sent of a change is never one run with, a sample of, or in the place of what is
+/// sent of a branch, or of another change.
+bool same_change(const RunHead& a, const RunHead& b);
+bool is_change(const RunHead& head);
+
 /// Whether `newer` takes the place of `older`, once it is judged: a higher attempt of the same run key, or of the same
-/// CI run, job and matrix. Both are of one project, workload and commit.
+/// CI run, job and matrix, of the same change. Both are of one project, workload and commit.
 bool supersedes(const RunHead& newer, const RunHead& older);
 
 /// What an idempotency key was sent with before.

@@ -122,6 +122,7 @@ Result<void> finish_jobs(Connection& connection, std::int64_t run, const std::st
 constexpr std::string_view of_the_same_job =
     " FROM run r JOIN lane l ON l.id = r.lane_id "
     "JOIN run o ON o.project_id = r.project_id AND o.commit_sha = r.commit_sha AND o.fork = r.fork "
+    "AND o.pull_request IS r.pull_request "
     "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
     "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.seq = ?1";

@@ -1,6 +1,8 @@
 // A later attempt of a CI job supersedes the earlier ones, in whatever order their results come.
+#include <optional>
 #include <thread>
 
+#include "server/store/run_group.hpp"
 #include "tests/contract/samples.hpp"
 #include "tests/contract/store_under_test.hpp"
 
@@ -147,5 +149,55 @@ TEST_CASE("store: attempts that are finished at once see each other") {
         CHECK(must(store->run("llama", std::to_string(round) + "-" + std::to_string(attempt))).value().superseded ==
               (attempt < 6));
     }
+  });
+}
+
+TEST_CASE("store: what is sent of a change takes the place of nothing that is not of this change") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    const auto begin = [&](const char* id, std::int64_t attempt, std::optional<std::int64_t> pull_request, bool fork) {
+      RunHead head = attempt_of(id, attempt);
+      head.run_key = "the same";
+      head.pull_request = pull_request;
+      head.fork = fork;
+      must(store->begin_run(head, upload_of(id)));
+    };
+    begin("r1", 1, std::nullopt, false);
+    begin("r2", 2, 12, false);
+    begin("r3", 3, 13, false);
+    begin("r4", 4, std::nullopt, true);
+    begin("r5", 5, 12, true);
+    finish_in_order(*store, "12345");
+    CHECK(superseded(*store) == "");
+    begin("r6", 6, 12, false);
+    finish_in_order(*store, "6");
+    CHECK(superseded(*store) == "r2 ");
+  });
+}
+
+TEST_CASE("store: ranks of a change are no ranks of a branch's run, or of another change's") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    std::int64_t rank = 0;
+    const auto join = [&](const char* id, std::optional<std::int64_t> pull_request, bool fork) {
+      RunHead head = attempt_of(id, 1);
+      head.run_key = "the same";
+      head.ranks_expected = 9;
+      head.pull_request = pull_request;
+      head.fork = fork;
+      head.group = group_of(head);
+      Upload upload = upload_of(id);
+      upload.rank = rank++;
+      return must(store->begin_run(head, upload)).run;
+    };
+    CHECK(join("r1", std::nullopt, false) == "r1");
+    CHECK(join("r2", 12, false) == "r2");
+    CHECK(join("r3", std::nullopt, true) == "r3");
+    CHECK(join("r4", 12, true) == "r4");
+    CHECK(join("r5", std::nullopt, false) == "r1");
+    CHECK(join("r6", 12, false) == "r2");
+    CHECK(join("r7", 13, false) == "r7");
   });
 }

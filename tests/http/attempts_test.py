@@ -46,6 +46,21 @@ class Attempts(unittest.TestCase):
         self.assertEqual(self.send(2, self.good, 2).json["verdict"]["outcome"], "pass")
         self.assertEqual(self.outcome(2), ("pass", [(1, True), (2, False)]))
 
+    def test_a_pull_request_has_no_say_in_a_commit_of_the_repository(self):
+        self.assertEqual(self.send(30, self.stalled).json["verdict"]["outcome"], "fail")
+        for samples, attempt, job in ((1, 1, "its own"), (2, 7, "bench")):
+            proposed = self.send(30, self.good, attempt, job=job, pr=12)
+            self.assertEqual((proposed.status, proposed.json["verdict"]["outcome"]), (201, "pass"), proposed)
+            self.assertEqual("mean of" in proposed.body.decode(), samples > 1, "runs of the pull request alone")
+            self.assertEqual(self.outcome(30)[0], "fail")
+        self.assertFalse(any(superseded for _, superseded in self.outcome(30)[1]))
+        again = self.send(30, self.stalled, job="again").json["verdict"]
+        self.assertEqual(again["outcome"], "fail", "its runs are no samples of the branch's")
+        other = self.send(30, self.stalled, job="its own", pr=13).json["verdict"]
+        self.assertEqual((other["outcome"], self.outcome(30)[0]), ("fail", "fail"))
+        self.send(31, self.good, pr=12)
+        self.assertEqual(self.outcome(31)[0], "pass", "it counts where the repository has not measured the commit itself")
+
     def test_a_fork_has_no_say_in_a_commit_of_the_repository(self):
         self.assertEqual(self.send(20, self.stalled).json["verdict"]["outcome"], "fail")
         for samples, attempt, job in ((1, 1, "fork's"), (2, 7, "bench")):

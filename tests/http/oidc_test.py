@@ -158,6 +158,35 @@ class Oidc(unittest.TestCase):
         history = self.service.call("GET", f"{path}/history?metric=gpu.utilization&branch=main", main).json
         self.assertEqual([point["author"] for point in history["points"]], ["ann"])
 
+    def test_what_a_change_measures_never_moves_what_a_branch_is_judged_by(self):
+        self.trust("moved", [{"issuer": self.issuer.url, "repository": "acme/llama"}])
+        body = lambda value: json.dumps({"metrics": {"custom.step": {"value": value, "unit": "s", "better": "lower"}}}).encode()
+        policy = b'[rules."custom.step"]\nworse_by = "5%"\n'
+        self.assertLess(self.service.call("PUT", "/api/v1/projects/moved/policy", self.admin, policy).status, 300)
+        pull = self.exchange(self.issuer.token(ref="refs/pull/12/merge", event_name="pull_request"), "moved").json["token"]
+
+        def main(number, value):
+            token = self.exchange(self.issuer.token(sha=sha(number)), "moved").json["token"]
+            return self.service.upload(token, body(value), sha(number), project="moved", ci_run=number, job="perf", parents=sha(number - 1))
+
+        def change(number, value, **query):
+            query = {"ci_run": number, "job": "perf"} | ({} if "fork" in query else {"pr": 12}) | query
+            sent = self.service.upload(pull, body(value), sha(number), project="moved", branch="feature", **query)
+            self.assertEqual(sent.status, 201, sent)
+
+        for number in range(601, 608):
+            self.assertEqual(main(number, 1 + number / 1e5).status, 201)
+        for number in range(601, 608):
+            change(number, 0.9, attempt=2)
+            change(number, 0.9, attempt=2, fork="true")
+        points = self.service.call("GET", "/api/v1/projects/moved/history?metric=custom.step&branch=main", self.admin).json["points"]
+        self.assertEqual([(point["in_baseline"], point["superseded"]) for point in points], [(True, False)] * 7)
+        for _ in range(5):
+            change(608, 0.5, ci_run="other")
+        slower = main(608, 1.5)
+        self.assertEqual(slower.json["verdict"]["outcome"], "fail", slower)
+        self.assertEqual(self.service.call("GET", f"/api/v1/projects/moved/commits/{sha(608)}", self.admin).json["outcome"], "fail")
+
     def test_a_tag_never_measures_for_the_branch_of_its_name(self):
         self.trust("tagged", [{"issuer": self.issuer.url, "repository": "acme/llama"}])
         token = self.exchange(self.issuer.token(ref="refs/tags/main", sha=None), "tagged")
