@@ -1,6 +1,8 @@
 #include "gate/policy.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "analyzer/core/assert.hpp"
 #include "analyzer/core/words.hpp"
@@ -58,13 +60,10 @@ std::vector<Rule> rules_for(const Policy& policy) { return rules_for(policy, {})
 
 std::vector<Rule> rules_for(const Policy& policy, std::span<const std::string> measured) {
   std::vector<Rule> rules;
-  const auto is_taken = [&](std::string_view id) {
-    const auto names = [&](const Rule& rule) { return rule.metric == id; };
-    return std::any_of(policy.rules.begin(), policy.rules.end(), names) ||
-           std::any_of(rules.begin(), rules.end(), names);
-  };
+  std::set<std::string, std::less<>> taken;
+  for (const Rule& rule : policy.rules) taken.insert(rule.metric);
   const auto expand = [&](const Rule& pattern, const std::string& id) {
-    if (!matches(pattern.metric, id) || is_taken(id)) return;
+    if (!matches(pattern.metric, id) || !taken.insert(id).second) return;
     rules.push_back(pattern);
     rules.back().metric = id;
   };

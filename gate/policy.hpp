@@ -87,8 +87,11 @@ struct Policy {
   std::string text;                ///< the TOML that it was parsed from; of the built-in policy too
 };
 
-/// A larger text is refused.
+/// A larger text is refused, and one with more rules: each is judged for each run, and each pattern is compared with
+/// all that was measured.
 inline constexpr std::size_t policy_bytes_max = std::size_t{64} << 10;
+inline constexpr std::size_t policy_rules_max = 500;
+inline constexpr std::size_t policy_patterns_max = 50;
 
 /// Parses a policy.
 /// Shape:  wildcard rules stay patterns; rules_for (below) expands them against what was measured.

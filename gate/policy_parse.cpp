@@ -7,6 +7,7 @@
 #include "analyzer/core/ascii.hpp"
 #include "analyzer/core/text.hpp"
 #include "analyzer/metrics/measure.hpp"
+#include "gate/metric_facts.hpp"
 #include "gate/policy.hpp"
 #include "gate/policy_keys.hpp"
 #include "gate/policy_read.hpp"
@@ -233,9 +234,15 @@ Result<void> read_rules(const PolicyNode& node, const std::string& path, Draft& 
   if (node.kind != PolicyNode::Kind::table)
     return refuse(node, path, fmt::format("must be a table, not {}", kind_word(node.kind)));
   draft.has_rules = true;
+  std::size_t patterns = 0;
   for (const PolicyNode& child : node.children) {
     TRACEWEIR_TRY(rule, parse_rule(child, path_of(path, child.key)));
+    if (is_pattern(rule.metric)) ++patterns;
     draft.policy.rules.push_back(std::move(rule));
+    if (draft.policy.rules.size() > policy_rules_max)
+      return refuse(child, path, fmt::format("has more than {} rules", policy_rules_max));
+    if (patterns > policy_patterns_max)
+      return refuse(child, path, fmt::format("has more than {} rules with patterns", policy_patterns_max));
   }
   return {};
 }

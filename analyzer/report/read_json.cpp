@@ -262,8 +262,8 @@ void check_breakdown(const Node& node, const RankReport& rank) {
 }
 
 template <typename Row, typename Read>
-void read_rows(const Node& node, std::vector<Row>& rows, Read read) {
-  node.each(rows_max, [&](const Node& row) { rows.push_back(read(row)); });
+void read_rows(const Node& node, std::vector<Row>& rows, Read read, std::size_t most = rows_max) {
+  node.each(most, [&](const Node& row) { rows.push_back(read(row)); });
 }
 
 RankReport rank_of(const Node& node) {
@@ -275,11 +275,14 @@ RankReport rank_of(const Node& node) {
   out.window = window_of(node["window"]);
   read_rows(node["devices"], out.devices, [&](const Node& row) { return device_of(row, out.window); });
   std::set<std::string> metrics_seen;
-  read_rows(node["measurements"], out.measurements, [&](const Node& row) {
-    Measurement measurement = measurement_of(row);
-    once(metrics_seen, row, measurement.metric);
-    return measurement;
-  });
+  read_rows(
+      node["measurements"], out.measurements,
+      [&](const Node& row) {
+        Measurement measurement = measurement_of(row);
+        once(metrics_seen, row, measurement.metric);
+        return measurement;
+      },
+      measurements_max);
   read_rows(node["breakdown"], out.breakdown, &term_of);
   check_breakdown(node["breakdown"], out);
   read_rows(node["steps"], out.steps, &step_of);
@@ -305,11 +308,14 @@ Report report_of(const Node& node) {
   if (out.ranks.empty()) node["ranks"].fail("at least one rank is needed");
   const Node run = node["run"];
   std::set<std::string> metrics_seen;
-  read_rows(run["measurements"], out.measurements, [&](const Node& row) {
-    metrics::RunMeasurement measurement = run_measurement_of(row);
-    once(metrics_seen, row, measurement.mean.metric);
-    return measurement;
-  });
+  read_rows(
+      run["measurements"], out.measurements,
+      [&](const Node& row) {
+        metrics::RunMeasurement measurement = run_measurement_of(row);
+        once(metrics_seen, row, measurement.mean.metric);
+        return measurement;
+      },
+      measurements_max);
   if (!run["collectives"].is_null()) read_rows(run["collectives"], out.collectives, &matched_of);
   read_rows(run["findings"], out.findings, &finding_of);
   return out;

@@ -28,6 +28,8 @@ constexpr std::size_t report_bytes_for(std::size_t ranks) {
 }
 /// A run has no more ranks than this.
 inline constexpr std::size_t ranks_max = 2048;
+/// A rank or a run has no more measurements than this: the catalogue, what traces name, and values of one's own.
+inline constexpr std::size_t measurements_max = 1000;
 /// A larger text is refused unread.
 inline constexpr std::size_t report_bytes_max = report_bytes_for(ranks_max);
 

@@ -9,6 +9,13 @@ using namespace traceweir::gate;
 
 namespace {
 
+/// A policy of so many rules, each of another metric.
+std::string many_rules(const std::string& before, const std::string& after, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    text += "[rules.\"" + before + std::to_string(i) + after + "\"]\nworse_by = \"5%\"\n";
+  return text;
+}
 struct Mistake {
   const char* toml;
   const char* want;  ///< the message, or its beginning
@@ -188,6 +195,9 @@ TEST_CASE("policy errors: texts that are no policies at all") {
       {"not UTF-8", "project = \"\xff\"\n", "the policy is not valid UTF-8"},
       {"a string of several lines", "project = \"\"\"\nx\"\"\"\n",
        "line 1: a policy has no use for strings of several"},
+      {"too many rules", many_rules("custom.m", "", policy_rules_max + 1), "line 1001: rules: has more than 500 rules"},
+      {"too many patterns", many_rules("phase.p", "*.share", policy_patterns_max + 1),
+       "line 101: rules: has more than 50 rules with patterns"},
       {"too large", std::string(policy_bytes_max + 1, '\n'), "the policy has 65537 bytes, more than 65536"},
       {"a key of many dots", many_dots + " = 1\n", "line 1: too many dots for a key"},
       {"a header of many dots", "[" + many_dots + "]\n", "line 1: too many dots for a key"},

@@ -100,6 +100,8 @@ TEST_CASE("from_json: refuses and names what is wrong") {
       {with("/run/collectives/0/transfer_ns", -1), "transfer_ns"},
       {with("/run/collectives/0/kind", "gossip"), "gossip"},
       {with("/run/collectives", "none"), "collectives"},
+      {with("/run/measurements", Json(std::vector<Json>(measurements_max + 1, nullptr))), "run.measurements"},
+      {with("/ranks/0/measurements", Json(std::vector<Json>(measurements_max + 1, nullptr))), "ranks[0].measurements"},
       {with("/ranks/0/devices/0/idle_causes_ns/sync", 101), "add up"},
       {with("/ranks/0/devices/0/compute_ns", -1), "compute_ns"},
       {with("/ranks/0/devices/0/compute_ns", 501), "add up"},
