@@ -12,6 +12,7 @@
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/api/upload_query.hpp"
+#include "server/spool/room.hpp"
 
 namespace traceweir::api {
 namespace {
@@ -53,6 +54,18 @@ Result<Admitted> admit(const http::Request& request, Services& services) {
                   reading ? std::optional(*reading) : std::nullopt, std::move(allowance)};
 }
 
+/// Whether so many bytes fit where they are to be kept.
+Result<void> check_room_for(const Services& services, std::uint64_t bytes) {
+  return spool::check_room(services.blobs, bytes, services.spool.limits().disk_headroom_bytes);
+}
+
+/// The same before they come. A disk of its own may be a network's, and slow: nobody who only asks is to wait for it.
+boost::asio::awaitable<Result<void>> check_announced(const http::Request& request, Services& services) {
+  if (!services.blobs.own_disk()) co_return Result<void>{};
+  auto asking = [&] { return check_room_for(services, request.body->announced_bytes().value_or(0)); };
+  co_return co_await services.transfers.run(asking);
+}
+
 /// The run as begin_run() made it of one upload that is all of it.
 store::RunRecord recorded_run(const Admitted& admitted) {
   store::RunRecord run;
@@ -86,6 +99,7 @@ Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_
     return fail(ErrorCode::hash_mismatch,
                 "the bytes that arrived have the SHA-256 " + spooled.sha256() + ", not the one that was announced");
   admitted.upload = {query.rank, spooled.sha256(), static_cast<std::int64_t>(spooled.bytes()), query.name};
+  TRACEWEIR_TRY_VOID(check_room_for(services, spooled.bytes()));
   TRACEWEIR_TRY_VOID(services.blobs.keep(std::move(spooled)));
   if (!query.parents.empty()) {
     const store::Commit commit{query.head.commit, query.parents, std::nullopt, "", ""};
@@ -163,6 +177,7 @@ boost::asio::awaitable<http::Response> post_run(http::Request& request, Services
   auto admission = [&] { return admit(request, services); };
   auto admitted = co_await services.workers.run(admission);
   if (!admitted) co_return http::problem(std::move(admitted).error());
+  if (auto room = co_await check_announced(request, services); !room) co_return http::problem(std::move(room).error());
   const UploadQuery& query = admitted->query;
 
   // 2. Take the bytes, straight to disk, and meanwhile into an analysis where that can be done.

@@ -12,6 +12,7 @@
 #include "server/backup/archive.hpp"
 #include "server/hash/sha256.hpp"
 #include "server/spool/file.hpp"
+#include "server/spool/room.hpp"
 #include "server/wire/timestamp.hpp"
 
 namespace traceweir::backup {
@@ -120,6 +121,7 @@ Result<void> restore_blob(const ArchiveReader& archive, const std::string& sha25
       archive.read_blob(entry, [&incoming](std::span<const std::byte> bytes) { return incoming.write(bytes); }));
   TRACEWEIR_TRY(spooled, std::move(incoming).finish());
   if (spooled.sha256() != sha256) return damaged_blob(sha256);
+  TRACEWEIR_TRY_VOID(spool::check_room(blobs, spooled.bytes(), spool.limits().disk_headroom_bytes));
   return blobs.keep(std::move(spooled));
 }
 

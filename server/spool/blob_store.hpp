@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +82,9 @@ class BlobStore {
   /// own.
   virtual Result<std::string> owner() = 0;
   virtual Result<void> set_owner(const std::string& id) = 0;
+
+  /// The folder of a place on a disk of this machine that is not the spool's: its room counts besides (room.hpp).
+  [[nodiscard]] virtual std::optional<std::filesystem::path> own_disk() const { return std::nullopt; }
 
   /// Breaks off what is waited for elsewhere, now and from now on: those verbs answer store_unavailable.
   virtual void stop() {}

@@ -26,6 +26,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* owner_file = ".store";
 constexpr std::size_t owner_letters_max = 64;
+/// A copy that was not written to for so long is nobody's.
+constexpr std::chrono::hours part_age{1};
+
+/// Of the file system on which it lies, or will be made. 0: not to be asked.
+dev_t device_of(const fs::path& folder) {
+  struct stat about {};
+  return ::stat(folder.c_str(), &about) == 0 || ::stat(folder.parent_path().c_str(), &about) == 0 ? about.st_dev : 0;
+}
 
 /// All blobs' paths. Files that are no blobs (an operator's) are left out.
 Result<std::vector<fs::path>> blobs_in(const fs::path& folder) {
@@ -43,7 +51,8 @@ Result<std::unique_ptr<DirectoryBlobStore>> DirectoryBlobStore::open(const fs::p
   fs::path folder = data_dir / "blobs";
   TRACEWEIR_TRY_VOID(make_folder(folder));
   TRACEWEIR_TRY_VOID(sync_folder(data_dir));
-  return std::make_unique<DirectoryBlobStore>(std::move(folder));
+  const bool is_apart = device_of(folder) != device_of(data_dir / "spool");
+  return std::make_unique<DirectoryBlobStore>(std::move(folder), is_apart ? Disk::its_own : Disk::of_the_spool);
 }
 
 fs::path DirectoryBlobStore::place_of(std::string_view sha256) const {
@@ -62,20 +71,35 @@ Result<OwnedFile> DirectoryBlobStore::lock(int how) const {
 
 Result<void> DirectoryBlobStore::keep(SpooledFile&& file) {
   const std::string sha256 = file.sha256();
-  OwnedPath kept = std::move(file).take_file();
+  OwnedPath upload = std::move(file).take_file();
   const fs::path place = place_of(sha256);
   TRACEWEIR_TRY_VOID(make_folder(place.parent_path()));
   TRACEWEIR_TRY_VOID(sync_folder(folder_));
-  {
-    // A rename over an equal blob changes nothing but its age, and needs no look whether there is one.
-    TRACEWEIR_TRY(locked, lock(LOCK_SH));
-    static_cast<void>(locked);
-    if (::utimensat(AT_FDCWD, kept.path().c_str(), nullptr, 0) != 0 ||
-        ::rename(kept.path().c_str(), place.c_str()) != 0)
-      return tl::unexpected(system_error(errno, "keeping the upload"));
-    kept.release();
-  }
+  TRACEWEIR_TRY(is_there, move_to(place, upload));
+  if (!is_there) TRACEWEIR_TRY_VOID(copy_to(place, upload));
   return sync_folder(place.parent_path());
+}
+
+/// Makes the file the blob. Whether it could: none goes from one file system to another.
+Result<bool> DirectoryBlobStore::move_to(const fs::path& place, OwnedPath& file) const {
+  // A rename over an equal blob changes nothing but its age, and needs no look whether there is one.
+  TRACEWEIR_TRY(locked, lock(LOCK_SH));
+  static_cast<void>(locked);
+  if (::utimensat(AT_FDCWD, file.path().c_str(), nullptr, 0) != 0 ||
+      ::rename(file.path().c_str(), place.c_str()) != 0) {
+    if (errno == EXDEV) return false;
+    return tl::unexpected(system_error(errno, "keeping the upload"));
+  }
+  file.release();
+  return true;
+}
+
+/// The same from another file system. What is copied has no blob's name until it is whole and durable.
+Result<void> DirectoryBlobStore::copy_to(const fs::path& place, const OwnedPath& upload) const {
+  OwnedPath copy(folder_ / (new_uuid() + std::string(part_ending)));
+  TRACEWEIR_TRY_VOID(copy_durably(upload.path(), copy.path()));
+  TRACEWEIR_TRY(is_there, move_to(place, copy));
+  return is_there ? Result<void>{} : tl::unexpected(system_error(EXDEV, "keeping the upload"));
 }
 
 Result<LocalBlob> DirectoryBlobStore::fetch(std::string_view sha256) {
@@ -106,6 +130,7 @@ Result<void> DirectoryBlobStore::remove(std::string_view sha256, const IsReferre
 }
 
 Result<std::size_t> DirectoryBlobStore::sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) {
+  TRACEWEIR_TRY_VOID(remove_parts(folder_, part_age));
   std::size_t removed = 0;
   TRACEWEIR_TRY(blobs, blobs_in(folder_));
   for (const fs::path& place : blobs) {

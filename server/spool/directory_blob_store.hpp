@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,11 +21,13 @@ namespace traceweir::spool {
 /// are.
 class DirectoryBlobStore final : public BlobStore {
  public:
-  /// Makes the folder. `data_dir` must be the spool's (one file system: keeping is a rename).
+  /// Makes the folder. `data_dir` is the spool's: on one file system with it keeping is a rename, else a copy.
   /// Errors: io_failed, disk_full.
   static Result<std::unique_ptr<DirectoryBlobStore>> open(const std::filesystem::path& data_dir);
 
-  explicit DirectoryBlobStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Where its bytes lie.
+  enum class Disk { of_the_spool, its_own };
+  DirectoryBlobStore(std::filesystem::path folder, Disk disk) : folder_(std::move(folder)), disk_(disk) {}
 
   Result<void> ready() override { return {}; }
   Result<void> keep(SpooledFile&& file) override;
@@ -33,13 +36,19 @@ class DirectoryBlobStore final : public BlobStore {
   Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
   Result<std::string> owner() override;
   Result<void> set_owner(const std::string& id) override;
+  [[nodiscard]] std::optional<std::filesystem::path> own_disk() const override {
+    return disk_ == Disk::its_own ? std::optional(folder_) : std::nullopt;
+  }
 
  private:
   [[nodiscard]] std::filesystem::path place_of(std::string_view sha256) const;
   [[nodiscard]] Result<OwnedFile> lock(int how) const;
+  Result<bool> move_to(const std::filesystem::path& place, OwnedPath& file) const;
+  [[nodiscard]] Result<void> copy_to(const std::filesystem::path& place, const OwnedPath& upload) const;
   Result<bool> remove_old(const std::filesystem::path& place, std::chrono::seconds age);
 
   std::filesystem::path folder_;
+  Disk disk_;
 };
 
 }  // namespace traceweir::spool

@@ -2,7 +2,10 @@
 // Not for: uploads (spool.hpp).
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -43,6 +46,20 @@ class OwnedPath {
 /// What a failed system call on a file of ours means: a full disk or quota is disk_full, the rest io_failed. The
 /// message names what was done and the system's reason, not the path (it may reach a client).
 Error system_error(int number, std::string_view doing);
+
+/// Writes all of it. `doing`: what the message says. Errors: io_failed, disk_full.
+Result<void> write_all(int descriptor, std::span<const std::byte> bytes, std::string_view doing);
+
+/// Copies a file to a new one, mode 0600, and syncs that; half of it may be left where it fails.
+/// Errors: io_failed, disk_full.
+Result<void> copy_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// How files end that somebody is writing.
+inline constexpr std::string_view part_ending = ".part";
+
+/// Removes what an earlier life left of them in `folder`: those not written to for `age`. Returns how many.
+/// Errors: io_failed.
+Result<std::size_t> remove_parts(const std::filesystem::path& folder, std::chrono::seconds age);
 
 /// Makes a folder and its parents, mode 0700.
 /// Errors: io_failed, disk_full.

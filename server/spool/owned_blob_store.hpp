@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/spool/blob_store.hpp"
@@ -34,6 +36,7 @@ class OwnedBlobStore final : public BlobStore {
   Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) override;
   Result<std::string> owner() override { return place_->owner(); }
   Result<void> set_owner(const std::string& id) override { return place_->set_owner(id); }
+  [[nodiscard]] std::optional<std::filesystem::path> own_disk() const override { return place_->own_disk(); }
   void stop() override { place_->stop(); }
 
  private:

@@ -1,6 +1,7 @@
 #include "tests/blobs/blobs_under_test.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* shared_memory = "/dev/shm";
+
+std::optional<dev_t> device_of(const fs::path& folder) {
+  struct stat about {};
+  return ::stat(folder.c_str(), &about) == 0 ? std::optional(about.st_dev) : std::nullopt;
+}
+
 std::vector<std::string> lines_of(const fs::path& file) {
   std::ifstream in(file);
   std::vector<std::string> lines;
@@ -28,8 +36,8 @@ std::vector<std::string> lines_of(const fs::path& file) {
 
 }  // namespace
 
-Folder::Folder() {
-  std::string name = (fs::temp_directory_path() / "traceweir-blobs-XXXXXX").string();
+Folder::Folder(const fs::path& above) {
+  std::string name = (above / "traceweir-blobs-XXXXXX").string();
   REQUIRE(::mkdtemp(name.data()) != nullptr);
   path_ = name;
 }
@@ -83,12 +91,16 @@ s3::Settings StandIn::settings() const {
 
 Place::Place(Kind kind) : kind_(kind) {
   if (kind == Kind::s3) s3.emplace(folder.path() / "s3");
+  if (kind == Kind::other_disk) {
+    other_disk_.emplace(shared_memory);
+    fs::create_directory_symlink(other_disk_->path(), folder.path() / "blobs");
+  }
   spool_ = spool::Spool::open(folder.path(), {.upload_bytes_max = 1 << 30, .disk_headroom_bytes = 0}).value();
   blobs_ = another();
 }
 
 std::unique_ptr<spool::BlobStore> Place::another() const {
-  if (kind_ == Kind::directory) return spool::DirectoryBlobStore::open(folder.path()).value();
+  if (kind_ != Kind::s3) return spool::DirectoryBlobStore::open(folder.path()).value();
   return s3::S3BlobStore::open(s3->settings(), folder.path(), 0).value();
 }
 
@@ -127,6 +139,13 @@ void Place::age(std::chrono::seconds by) const {
     const auto time = fs::last_write_time(file, removed_meanwhile);
     if (!removed_meanwhile) fs::last_write_time(file, time - by, removed_meanwhile);
   }
+}
+
+bool has_other_disk() {
+  const auto other = device_of(shared_memory);
+  const bool is_other = other && ::access(shared_memory, W_OK) == 0 && other != device_of(fs::temp_directory_path());
+  if (!is_other) MESSAGE("/dev/shm is no other disk than that of temporary files: not tried on two");
+  return is_other;
 }
 
 std::string text_in(const fs::path& file) {

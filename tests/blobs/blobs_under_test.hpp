@@ -24,7 +24,7 @@ inline constexpr auto nobody = [](std::string_view) { return false; };
 /// A folder that goes with it.
 class Folder {
  public:
-  Folder();
+  explicit Folder(const std::filesystem::path& above = std::filesystem::temp_directory_path());
   ~Folder();
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
@@ -54,7 +54,8 @@ class StandIn {
   std::string port_;
 };
 
-enum class Kind { directory, s3 };
+/// other_disk: a folder on another file system than the spool.
+enum class Kind { directory, other_disk, s3 };
 
 /// A place of blobs and a spool before it.
 class Place {
@@ -79,17 +80,22 @@ class Place {
 
  private:
   Kind kind_;
+  std::optional<Folder> other_disk_;
   std::optional<spool::Spool> spool_;
   std::unique_ptr<spool::BlobStore> blobs_;
 };
 
 std::string text_in(const std::filesystem::path& file);
 
+/// Whether there is another file system to try it on: `/dev/shm`. Says so where there is none.
+bool has_other_disk();
+
 /// Runs `body(Place&)` in a new place of each kind.
 template <typename Body>
 void in_each_place(const Body& body) {
-  for (const Kind kind : {Kind::directory, Kind::s3}) {
-    CAPTURE((kind == Kind::s3 ? "s3" : "directory"));
+  for (const Kind kind : {Kind::directory, Kind::other_disk, Kind::s3}) {
+    if (kind == Kind::other_disk && !has_other_disk()) continue;
+    CAPTURE(static_cast<int>(kind));
     Place place(kind);
     body(place);
   }
