@@ -75,7 +75,8 @@ class BlobStore {
   virtual Result<void> remove(std::string_view sha256, const IsReferredTo& is_referred_to,
                               std::chrono::seconds age = young_age) = 0;
 
-  /// The same with all blobs. Returns how many went. Errors: none of its own.
+  /// The same with all blobs. Returns how many went. One that cannot be looked at keeps no other from going: the first
+  /// such error is told at the end. Errors: none of its own.
   virtual Result<std::size_t> sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age = sweep_age) = 0;
 
   /// The name of the store whose blobs these are (owned_blob_store.hpp); empty: none was written. Errors: none of its

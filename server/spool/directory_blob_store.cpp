@@ -35,14 +35,20 @@ dev_t device_of(const fs::path& folder) {
   return ::stat(folder.c_str(), &about) == 0 || ::stat(folder.parent_path().c_str(), &about) == 0 ? about.st_dev : 0;
 }
 
-/// All blobs' paths. Files that are no blobs (an operator's) are left out.
-Result<std::vector<fs::path>> blobs_in(const fs::path& folder) {
-  std::vector<fs::path> blobs;
+/// `ab`: what keep() makes for hashes that begin so. Nothing else below the folder is ours (`lost+found`, snapshots).
+bool is_name_of_folder(std::string_view name) {
+  return name.size() == 2 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// What of a folder has such a name. Errors: io_failed, naming the folder below `data_dir`.
+Result<std::vector<fs::path>> paths_in(const fs::path& folder, bool (*has_name)(std::string_view)) {
+  std::vector<fs::path> paths;
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (hash::is_sha256(entry->path().filename().native())) blobs.push_back(entry->path());
-  if (error) return tl::unexpected(system_error(error.value(), "walking the blobs"));
-  return blobs;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (has_name(entry->path().filename().native())) paths.push_back(entry->path());
+  if (error)
+    return tl::unexpected(system_error(error.value(), "looking at the blobs in " + folder.filename().string()));
+  return paths;
 }
 
 }  // namespace
@@ -111,7 +117,7 @@ Result<LocalBlob> DirectoryBlobStore::fetch(std::string_view sha256) {
 }
 
 /// Whether it went. The caller asked who refers to it before this.
-Result<bool> DirectoryBlobStore::remove_old(const fs::path& place, std::chrono::seconds age) {
+Result<bool> DirectoryBlobStore::remove_old(const fs::path& place, std::chrono::seconds age) const {
   TRACEWEIR_TRY(locked, lock(LOCK_EX));
   static_cast<void>(locked);
   struct stat about {};
@@ -131,14 +137,28 @@ Result<void> DirectoryBlobStore::remove(std::string_view sha256, const IsReferre
 
 Result<std::size_t> DirectoryBlobStore::sweep(const IsReferredTo& is_referred_to, std::chrono::seconds age) {
   TRACEWEIR_TRY_VOID(remove_parts(folder_, part_age));
+  TRACEWEIR_TRY(folders, paths_in(folder_, is_name_of_folder));
   std::size_t removed = 0;
-  TRACEWEIR_TRY(blobs, blobs_in(folder_));
+  std::optional<Error> failed;
+  for (const fs::path& folder : folders)
+    if (const auto swept = sweep_folder(folder, {is_referred_to, age}, removed); !swept && !failed)
+      failed = swept.error();
+  if (!failed) return removed;
+  return fail(failed->code, failed->message + "; all others were looked at, and " + std::to_string(removed) + " went");
+}
+
+/// The first failure is told when all that could be looked at was.
+Result<void> DirectoryBlobStore::sweep_folder(const fs::path& folder, const Removal& removal,
+                                              std::size_t& removed) const {
+  TRACEWEIR_TRY(blobs, paths_in(folder, hash::is_sha256));
+  Result<void> done;
   for (const fs::path& place : blobs) {
-    if (is_referred_to(place.filename().native())) continue;
-    TRACEWEIR_TRY(gone, remove_old(place, age));
-    removed += gone ? 1 : 0;
+    if (removal.is_referred_to(place.filename().native())) continue;
+    const auto gone = remove_old(place, removal.age);
+    removed += std::size_t{gone.value_or(false)};
+    if (!gone && done) done = tl::unexpected(gone.error());
   }
-  return removed;
+  return done;
 }
 
 Result<std::string> DirectoryBlobStore::owner() {

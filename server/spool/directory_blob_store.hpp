@@ -45,7 +45,13 @@ class DirectoryBlobStore final : public BlobStore {
   [[nodiscard]] Result<OwnedFile> lock(int how) const;
   Result<bool> move_to(const std::filesystem::path& place, OwnedPath& file) const;
   [[nodiscard]] Result<void> copy_to(const std::filesystem::path& place, const OwnedPath& upload) const;
-  Result<bool> remove_old(const std::filesystem::path& place, std::chrono::seconds age);
+  [[nodiscard]] Result<bool> remove_old(const std::filesystem::path& place, std::chrono::seconds age) const;
+  /// What may go.
+  struct Removal {
+    const IsReferredTo& is_referred_to;
+    std::chrono::seconds age;
+  };
+  Result<void> sweep_folder(const std::filesystem::path& folder, const Removal& removal, std::size_t& removed) const;
 
   std::filesystem::path folder_;
   Disk disk_;

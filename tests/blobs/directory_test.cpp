@@ -56,6 +56,32 @@ TEST_CASE("directory blobs: a copy that cannot be made leaves nothing, and one t
   CHECK(fs::exists(live));
 }
 
+// Why: `lost+found` can be read by root alone, a snapshot by nobody; the sweep of all others must not end there.
+TEST_CASE("directory blobs: a sweep looks at what keep() makes, and what cannot be read is told and skipped") {
+  Place place(Kind::directory);
+  const fs::path blobs = place.folder.path() / "blobs";
+  std::vector<std::string> orphans;
+  for (const char* text : {"a", "b", "c", "d", "e", "f"}) orphans.push_back(place.keep(text));
+  for (const fs::path& foreign : {blobs / ".snapshot" / "ab", blobs / "lost+found", blobs / "AB"}) {
+    fs::create_directories(foreign);
+    std::ofstream(foreign / orphans.front()) << "not ours";
+  }
+  place.age(48h);
+  CHECK(place.blobs().sweep(nobody, 24h).value() == orphans.size());
+  CHECK(place.kept().size() == 3);
+
+  const std::string late = place.keep("late");
+  place.age(48h);
+  const std::string name = late.starts_with("00") ? "01" : "00";
+  std::ofstream(blobs / name) << "a file where a folder is expected: nobody can read it as one";
+  const auto swept = place.blobs().sweep(nobody, 24h);
+  REQUIRE_FALSE(swept.has_value());
+  CHECK(swept.error().code == ErrorCode::io_failed);
+  CHECK(swept.error().message.starts_with("looking at the blobs in " + name + ": "));
+  CHECK(swept.error().message.ends_with("; all others were looked at, and 1 went"));
+  CHECK(place.text_of(late) == std::nullopt);
+}
+
 TEST_CASE("directory blobs: a disk of its own has to have room, and the spool's is not asked twice") {
   Place alone(Kind::directory);
   CHECK_FALSE(alone.blobs().own_disk());

@@ -69,6 +69,24 @@ class Keeping(unittest.TestCase):
             service.start()
             self.assertEqual(service.upload(token, self.other, sha(2)).status, 201)
 
+    def test_what_cannot_be_read_beside_the_traces_is_told_and_keeps_no_other_from_being_swept(self):
+        with Service() as service:
+            service.upload(service.token(), self.trace, sha(1))
+            self.assertEqual(service.stop(), 0)
+            blobs = service.data_dir / "blobs"
+            used = next(path.parent.name for path in blobs.glob("*/*"))
+            orphan = "cd" if used != "cd" else "ce"
+            for folder in ("lost+found", orphan):
+                (blobs / folder).mkdir(mode=0o700)
+                (blobs / folder / (orphan * 32)).write_bytes(b"nobody's")
+            (blobs / ("00" if used != "00" else "01")).write_bytes(b"no folder")
+            self.age_blobs(service, 3 * 86400)
+            service.start()
+            self.until(lambda: any(line["event"] == "sweep_failed" for line in service.log()))
+            said = next(line for line in service.log() if line["event"] == "sweep_failed")
+            self.assertRegex(said["detail"], "^looking at the blobs in 0[01]: .*; all others were looked at, and 1 went$")
+            self.assertEqual(self.blobs(service), 2, "the run's own, and what is not ours")
+
     def test_old_traces_go_but_not_those_of_failed_and_accepted_runs(self):
         with Service() as service:
             token, admin = service.token(), service.token("", "admin")
