@@ -73,9 +73,8 @@ boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     if (!count) co_return tl::unexpected(std::move(count).error());
     if (*count == 0) co_return beside.complete();
     const auto piece = buffer.filled(*count);
-    if (!allowance.why_not_more.empty() &&
-        file.bytes() + piece.size() > static_cast<std::uint64_t>(allowance.bytes_left))
-      co_return tl::unexpected(pipeline::over_quota(allowance));
+    if (allowance.why_not_more && file.bytes() + piece.size() > static_cast<std::uint64_t>(allowance.bytes_left))
+      co_return tl::unexpected(*allowance.why_not_more);
     if (auto written = file.write(piece); !written) co_return tl::unexpected(std::move(written).error());
     beside.grew(file, piece);
   }

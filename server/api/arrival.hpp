@@ -22,7 +22,7 @@ bool may_be_read_early(std::span<const std::byte> head);
 /// Streams the body to the file: it is never held in memory. Gives the analysis that has begun meanwhile, told that all
 /// is there; nothing: it is to be read from its file.
 /// `project`: whose it is. `reading`: how it would be read; nothing: only from its file.
-/// Errors: those of the body and of the spool; quota_exceeded.
+/// Errors: those of the body and of the spool; that of the allowance.
 boost::asio::awaitable<Result<std::shared_ptr<pipeline::EarlyReport>>> receive(
     http::Request& request, spool::IncomingFile& file, Services& services, std::string project,
     std::optional<analysis::AnalysisOptions> reading, pipeline::Allowance allowance);

@@ -90,6 +90,14 @@ void hand_over(Admitted& admitted, Services& services, const store::Begun& begun
   if (alone) admitted.done = std::move(done);
 }
 
+/// Whether the upload would be refused once it is kept: then its bytes would lie there for a day, in nobody's quota.
+/// begin_run() looks again, at what has come in between.
+Result<void> check_wanted(const Admitted& admitted, Services& services) {
+  const store::RunHead& head = admitted.query.head;
+  if (head.idempotency_key.empty() && head.group.empty()) return {};
+  return services.store.check_run(head, admitted.upload);
+}
+
 /// Makes the upload durable: the file first, then the row that refers to it, and its job. Nothing is acknowledged
 /// before all are.
 Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_ptr<pipeline::EarlyReport> early) {
@@ -99,6 +107,7 @@ Result<store::Begun> record(Admitted& admitted, Services& services, std::shared_
     return fail(ErrorCode::hash_mismatch,
                 "the bytes that arrived have the SHA-256 " + spooled.sha256() + ", not the one that was announced");
   admitted.upload = {query.rank, spooled.sha256(), static_cast<std::int64_t>(spooled.bytes()), query.name};
+  TRACEWEIR_TRY_VOID(check_wanted(admitted, services));
   TRACEWEIR_TRY_VOID(check_room_for(services, spooled.bytes()));
   TRACEWEIR_TRY_VOID(services.blobs.keep(std::move(spooled)));
   if (!query.parents.empty()) {

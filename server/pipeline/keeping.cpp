@@ -83,6 +83,22 @@ std::string what_to_do(const store::Project& project) {
       project.name);
 }
 
+/// Of an upload whose idempotency key is known.
+Allowance as_before(std::int64_t bytes) {
+  return {bytes, Error{ErrorCode::key_reused, fmt::format("Idempotency-Key: it came with a body of {} before, and this "
+                                                          "one has more; send another body under another key",
+                                                          bytes_text(bytes))}};
+}
+
+Allowance what_is_left(const store::Project& project, std::int64_t stored_bytes, std::int64_t bytes_max) {
+  const std::int64_t left = std::max<std::int64_t>(bytes_max - stored_bytes, 0);
+  return {left,
+          Error{ErrorCode::quota_exceeded,
+                fmt::format("the project's traces have {}, and its quota quota_bytes_max is {}: {} (left for this "
+                            "upload: {})",
+                            bytes_text(stored_bytes), bytes_text(bytes_max), what_to_do(project), bytes_text(left))}};
+}
+
 }  // namespace
 
 KeepingLimits limits_of(const store::Project& project, const KeepingLimits& service) {
@@ -100,26 +116,18 @@ Result<Allowance> check_quota(store::Store& store, const KeepingLimits& service,
   const KeepingLimits limits = limits_of(project, service);
   if (limits.quota_bytes_max == 0 && limits.quota_uploads_per_day == 0) return Allowance{};
   TRACEWEIR_TRY(usage, store.usage({project.name, wanted.now - day, wanted.idempotency_key}));
-  if (usage.knows_key) return Allowance{};
-  if (limits.quota_uploads_per_day != 0 && usage.uploads >= limits.quota_uploads_per_day)
+  if (!usage.key_bytes && limits.quota_uploads_per_day != 0 && usage.uploads >= limits.quota_uploads_per_day)
     return fail(ErrorCode::too_many_uploads,
                 fmt::format("the project has sent {} uploads in the last 24 hours, and its quota "
                             "quota_uploads_per_day is {}: send fewer, or let an administrator raise it: PUT "
                             "/api/v1/projects/{} with \"quota\"",
                             usage.uploads, limits.quota_uploads_per_day, project.name));
-  if (limits.quota_bytes_max == 0) return Allowance{};
-  const Allowance allowance{
-      std::max<std::int64_t>(limits.quota_bytes_max - usage.stored_bytes, 0),
-      fmt::format("the project's traces have {}, and its quota quota_bytes_max is {}: {}",
-                  bytes_text(usage.stored_bytes), bytes_text(limits.quota_bytes_max), what_to_do(project))};
+  if (!usage.key_bytes && limits.quota_bytes_max == 0) return Allowance{};
+  const Allowance allowance =
+      usage.key_bytes ? as_before(*usage.key_bytes) : what_is_left(project, usage.stored_bytes, limits.quota_bytes_max);
   if (allowance.bytes_left == 0 || wanted.announced_bytes > allowance.bytes_left)
-    return tl::unexpected(over_quota(allowance));
+    return tl::unexpected(*allowance.why_not_more);
   return allowance;
-}
-
-Error over_quota(const Allowance& allowance) {
-  return {ErrorCode::quota_exceeded,
-          fmt::format("{} (left for this upload: {})", allowance.why_not_more, bytes_text(allowance.bytes_left))};
 }
 
 Result<std::size_t> expire_traces(store::Store& store, spool::BlobStore& blobs, const KeepingLimits& service,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,10 @@ struct KeepingLimits {
 /// The same with what the project wants of its own.
 KeepingLimits limits_of(const store::Project& project, const KeepingLimits& service);
 
-/// How many bytes an upload may have, and which limit that is, in words for its sender.
+/// How many bytes an upload may have, and what its sender is told where it has more.
 struct Allowance {
   std::int64_t bytes_left = 0;
-  std::string why_not_more;  ///< empty: there is no quota
+  std::optional<Error> why_not_more{};  ///< nothing: there is no quota
 };
 
 /// An upload that wants to come in.
@@ -43,13 +44,10 @@ struct Wanted {
 };
 
 /// Whether the project may have one more upload, and how large it may become. One that is sent again, since its answer
-/// was lost, adds nothing and is let in. Uploads at the same time may each be let in: a quota bounds what is kept, not
-/// to the byte. Errors: quota_exceeded, too_many_uploads, naming the limit, what is used and what to do; those of the
-/// store.
+/// was lost, adds nothing and is let in, as large as it was. Uploads at the same time may each be let in: a quota
+/// bounds what is kept, not to the byte. Errors: quota_exceeded, too_many_uploads, naming the limit, what is used and
+/// what to do; key_reused: it was smaller before; those of the store.
 Result<Allowance> check_quota(store::Store& store, const KeepingLimits& service, const Wanted& wanted);
-
-/// The Error of an upload that became larger than its allowance. Shape: there is a quota.
-Error over_quota(const Allowance& allowance);
 
 /// Removes traces that are older than their project's limit, then the oldest ones of those that have too much; never
 /// those of failed or accepted runs. First the reference, then the blob (spool/blob_store.hpp). Several services may do

@@ -26,7 +26,7 @@ struct UsageQuery {
 /// Units: bytes of the traces that are kept, as uploaded; uploads since a time.
 struct Usage {
   std::int64_t stored_bytes = 0, uploads = 0;
-  bool knows_key = false;  ///< the project had an upload with this idempotency key
+  std::optional<std::int64_t> key_bytes{};  ///< of the upload that came with this idempotency key before
 };
 
 /// Traces that retention may remove: kept, of runs that have a result, did not fail and were not accepted.

@@ -149,6 +149,14 @@ std::optional<LockedRun> lock_group(PostgresConnection& connection, std::string_
                                       project, group));
 }
 
+std::optional<RunRecord> run_of_group(PostgresConnection& connection, std::string_view project,
+                                      std::string_view group) {
+  static const std::string sql =
+      select_runs(Documents::none) + " WHERE p.name = $1 AND r.group_key = $2 AND r.group_key <> ''";
+  auto records = records_of(connection.query(sql, project, group));
+  return records.empty() ? std::nullopt : std::optional(std::move(records.front()));
+}
+
 Result<std::optional<RunRecord>> PostgresStore::run(std::string_view project, std::string_view id) {
   static const std::string sql = select_runs(Documents::all) + " WHERE r.id = $1 AND p.name = $2";
   static const std::string unaccepted = sql + " AND NOT EXISTS (SELECT FROM acceptance a WHERE a.run_seq = r.seq)";

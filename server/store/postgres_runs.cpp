@@ -88,15 +88,17 @@ Result<Begun> begun_of(const Recorded& recorded, const RunHead& head, const Uplo
   return Begun{head.id, Begun::State::created};
 }
 
-/// Whether the project has seen the idempotency key; insert_run then says what of it.
-bool knows_key(PostgresConnection& connection, const RunHead& head) {
-  return !head.idempotency_key.empty() &&
-         connection
-             .query(
-                 "SELECT 1 FROM upload u JOIN project p ON p.id = u.project_id WHERE p.name = $1 AND "
-                 "u.idempotency_key = $2",
-                 head.project, head.idempotency_key)
-             .next();
+/// What the project did with the idempotency key before.
+std::optional<KeyUse> key_use(PostgresConnection& connection, const RunHead& head) {
+  if (head.idempotency_key.empty()) return std::nullopt;
+  Rows row = connection.query(
+      "SELECT r.id, u.sha256, r.commit_sha, l.workload, u.rank FROM project p JOIN upload u ON u.project_id = p.id "
+      "JOIN run r ON r.seq = u.run_seq JOIN lane l ON l.id = r.lane_id WHERE p.name = $1 AND u.idempotency_key = $2",
+      head.project, head.idempotency_key);
+  if (!row.next()) return std::nullopt;
+  KeyUse before;
+  row.read(before.run, before.sha256, before.commit, before.workload, before.rank);
+  return before;
 }
 
 /// Adds the upload to the run of its group, if there is one. Nothing: it is the first, or its key was seen.
@@ -104,7 +106,7 @@ Result<std::optional<Begun>> join_group(PostgresConnection& connection, const Ru
                                         const Claim& claim) {
   if (head.group.empty()) return std::nullopt;
   const auto run = lock_group(connection, head.project, head.group);
-  if (!run || knows_key(connection, head)) return std::nullopt;
+  if (!run || key_use(connection, head)) return std::nullopt;
   TRACEWEIR_TRY(joining, joining_of(run->record, head, upload));
   if (joining == Joining::seen_before) return Begun{run->record.head.id, Begun::State::seen_before};
   const auto key = head.idempotency_key.empty() ? std::nullopt : std::optional(head.idempotency_key);
@@ -291,6 +293,14 @@ Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload
     return Begun{head.id, Begun::State::created};
   };
   return head.group.empty() ? database_->change(work, resolve) : database_->write(work, resolve);
+}
+
+Result<void> PostgresStore::check_run(const RunHead& head, const Upload& upload) {
+  return database_->read([&](PostgresConnection& connection) -> Result<void> {
+    const auto before = key_use(connection, head);
+    const auto run = head.group.empty() ? std::nullopt : run_of_group(connection, head.project, head.group);
+    return check_coming(before, run ? &*run : nullptr, head, upload);
+  });
 }
 
 Result<void> PostgresStore::finish_run(const RunResult& result) {

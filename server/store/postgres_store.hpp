@@ -50,6 +50,7 @@ class PostgresStore final : public Store {
 
   using Store::begin_run;
   Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) override;
+  Result<void> check_run(const RunHead& head, const Upload& upload) override;
   Result<RunStatus> settle_upload(const UploadResult& result) override;
   Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
@@ -123,6 +124,8 @@ struct LockedRun {
 /// Of the project, or (without) of any.
 std::optional<LockedRun> lock_run(PostgresConnection& connection, std::string_view project, std::string_view id);
 std::optional<LockedRun> lock_group(PostgresConnection& connection, std::string_view project, std::string_view group);
+/// The run of a group as it is now, without its documents and without a lock.
+std::optional<RunRecord> run_of_group(PostgresConnection& connection, std::string_view project, std::string_view group);
 
 /// The row number of a project.
 std::optional<std::int64_t> project_number(PostgresConnection& connection, std::string_view name);

@@ -124,6 +124,14 @@ Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upl
   return {};
 }
 
+Result<void> check_coming(const std::optional<KeyUse>& before, const RunRecord* run, const RunHead& head,
+                          const Upload& upload) {
+  if (before) return check_same_use(*before, head, upload);
+  if (run == nullptr) return {};
+  const auto joining = joining_of(*run, head, upload);
+  return joining ? Result<void>{} : tl::unexpected(joining.error());
+}
+
 std::string text_of_ranks(const std::vector<std::int64_t>& ranks) { return fmt::format("{}", fmt::join(ranks, ",")); }
 
 std::vector<std::int64_t> ranks_of_text(std::string_view text) {

@@ -49,6 +49,11 @@ struct KeyUse {
 /// Errors: key_reused, naming what this upload says otherwise.
 Result<void> check_same_use(const KeyUse& before, const RunHead& head, const Upload& upload);
 
+/// Whether an upload may come: its key was used before, or a run has its group, or neither.
+/// Errors: those of check_same_use() and joining_of().
+Result<void> check_coming(const std::optional<KeyUse>& before, const RunRecord* run, const RunHead& head,
+                          const Upload& upload);
+
 /// Ranks as a store keeps them in a text: whole numbers, separated by commas.
 std::string text_of_ranks(const std::vector<std::int64_t>& ranks);
 std::vector<std::int64_t> ranks_of_text(std::string_view text);

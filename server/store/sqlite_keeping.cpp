@@ -55,11 +55,10 @@ Result<Usage> SqliteStore::usage(const UsageQuery& query) {
     Query came = connection.query("SELECT count(*) FROM upload WHERE project_id = ?1 AND received_us >= ?2", *number,
                                   query.since);
     if (came.next()) came.read(usage.uploads);
-    usage.knows_key = !query.idempotency_key.empty() &&
-                      connection
-                          .query("SELECT 1 FROM upload WHERE project_id = ?1 AND idempotency_key = ?2", *number,
-                                 query.idempotency_key)
-                          .next();
+    if (query.idempotency_key.empty()) return usage;
+    Query keyed = connection.query("SELECT bytes FROM upload WHERE project_id = ?1 AND idempotency_key = ?2", *number,
+                                   query.idempotency_key);
+    if (keyed.next()) keyed.read(usage.key_bytes);
     return usage;
   });
 }

@@ -10,20 +10,13 @@ namespace {
 
 // From here on: recording an upload.
 
-/// What the project did with an idempotency key before: nothing, or the run that it made.
+/// Nothing, or the run that the key made before.
 Result<std::optional<Begun>> seen_before(Connection& connection, std::int64_t project, const RunHead& head,
                                          const Upload& upload) {
-  if (head.idempotency_key.empty()) return std::nullopt;
-  Query query = connection.query(
-      "SELECT r.id, u.sha256, r.commit_sha, l.workload, u.rank FROM upload u JOIN run r ON r.seq = u.run_seq "
-      "JOIN lane l ON l.id = r.lane_id "
-      "WHERE u.project_id = ?1 AND u.idempotency_key = ?2",
-      project, head.idempotency_key);
-  if (!query.next()) return std::nullopt;
-  KeyUse before;
-  query.read(before.run, before.sha256, before.commit, before.workload, before.rank);
-  TRACEWEIR_TRY_VOID(check_same_use(before, head, upload));
-  return Begun{before.run, Begun::State::seen_before};
+  const auto before = key_use(connection, project, head);
+  if (!before) return std::nullopt;
+  TRACEWEIR_TRY_VOID(check_same_use(*before, head, upload));
+  return Begun{before->run, Begun::State::seen_before};
 }
 
 std::int64_t lane_number(Connection& connection, std::int64_t project, const RunHead& head) {

@@ -48,6 +48,7 @@ class SqliteStore final : public Store {
 
   using Store::begin_run;
   Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) override;
+  Result<void> check_run(const RunHead& head, const Upload& upload) override;
   Result<RunStatus> settle_upload(const UploadResult& result) override;
   Result<RunStatus> close_run(std::string_view project, std::string_view id) override;
   Result<void> finish_run(const RunResult& result) override;
@@ -111,6 +112,9 @@ struct StoredRun {
 };
 std::optional<StoredRun> run_with_id(Connection& connection, std::string_view project, std::string_view id);
 std::optional<StoredRun> run_of_group(Connection& connection, std::string_view project, std::string_view group);
+struct KeyUse;  // run_group.hpp
+/// What the project did with the idempotency key before.
+std::optional<KeyUse> key_use(Connection& connection, std::int64_t project, const RunHead& head);
 
 /// The row number of a project.
 std::optional<std::int64_t> project_number(Connection& connection, std::string_view name);

@@ -31,6 +31,28 @@ RunStatus go_on(Connection& connection, const StoredRun& run) {
 
 }  // namespace
 
+std::optional<KeyUse> key_use(Connection& connection, std::int64_t project, const RunHead& head) {
+  if (head.idempotency_key.empty()) return std::nullopt;
+  Query query = connection.query(
+      "SELECT r.id, u.sha256, r.commit_sha, l.workload, u.rank FROM upload u JOIN run r ON r.seq = u.run_seq "
+      "JOIN lane l ON l.id = r.lane_id "
+      "WHERE u.project_id = ?1 AND u.idempotency_key = ?2",
+      project, head.idempotency_key);
+  if (!query.next()) return std::nullopt;
+  KeyUse before;
+  query.read(before.run, before.sha256, before.commit, before.workload, before.rank);
+  return before;
+}
+
+Result<void> SqliteStore::check_run(const RunHead& head, const Upload& upload) {
+  return database_->read([&](Connection& connection) -> Result<void> {
+    const auto project = project_number(connection, head.project);
+    const auto before = project ? key_use(connection, *project, head) : std::nullopt;
+    const auto run = run_of_group(connection, head.project, head.group);
+    return check_coming(before, run ? &run->record : nullptr, head, upload);
+  });
+}
+
 Result<RunStatus> SqliteStore::settle_upload(const UploadResult& result) {
   return database_->write([&](Connection& connection) -> Result<RunStatus> {
     auto run = run_of(connection, result.run);

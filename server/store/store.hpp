@@ -218,8 +218,7 @@ class Store {
   virtual Result<std::optional<Project>> project(std::string_view name) = 0;
   /// Errors: none of its own.
   virtual Result<std::vector<Project>> projects() = 0;
-  /// Creates or changes (created_at stays). The audit entry is written in the same transaction. Errors: none of its
-  /// own.
+  /// Creates or changes (created_at stays), with the audit entry in one transaction. Errors: none of its own.
   virtual Result<void> put_project(const Project& project, const AuditEntry& audit) = 0;
   /// Errors: none of its own.
   virtual Result<std::optional<Token>> token(std::string_view id) = 0;
@@ -271,11 +270,13 @@ class Store {
   /// `pending`, and the others join it, each `received`; a rejected try of the same slot is replaced. With an
   /// idempotency key that the project has seen, or as the same rank with the same content: `seen_before` and the first
   /// run's id, nothing is written. Errors: key_reused (the same key with another body or rank), not_found (no such
-  /// project), conflict (the run's id
-  ///         exists; what joining_of() says), bad_query (what joining_of() says).
+  /// project), conflict (the run's id exists; what joining_of() says), bad_query (what joining_of() says).
   virtual Result<Begun> begin_run(const RunHead& head, const Upload& upload, const Claim& claim) = 0;
   /// The same; whoever is free first may claim the job. Errors: as above.
   Result<Begun> begin_run(const RunHead& head, const Upload& upload) { return begin_run(head, upload, {}); }
+  /// What begin_run() would refuse as things are now, so that a file that is not wanted need not be kept before its
+  /// row. Errors: key_reused, conflict, bad_query, as begin_run().
+  virtual Result<void> check_run(const RunHead& head, const Upload& upload) = 0;
   /// Writes what the analysis of a `received` upload said, and tells how its run stands then. An upload whose slots are
   /// not free, or not expected, becomes rejected with that reason. Its job is done by that. A pending run that is
   /// complete by this becomes `analysing` and gets a job, once. An upload that is not `received` with this content
@@ -296,12 +297,10 @@ class Store {
   /// With their verdicts, without their reports. In order of receipt, newest first; `since` and `until` are inclusive.
   /// Errors: bad_query (`before` is no run of the project).
   virtual Result<std::vector<RunRecord>> runs(const RunFilter& filter) = 0;
-  /// All runs of a commit with these documents, oldest first; workload empty: of all workloads. Errors: none of its
-  /// own.
+  /// All runs of a commit with these documents, oldest first; workload empty: of all. Errors: none of its own.
   virtual Result<std::vector<RunRecord>> runs_of_commit(std::string_view project, std::string_view workload,
                                                         std::string_view commit, Documents documents) = 0;
-  /// Runs that were acknowledged but have no result: they wait for their analysis or for ranks. Errors: none of its
-  /// own.
+  /// Runs that have no result: they wait for their analysis or for ranks. Errors: none of its own.
   virtual Result<std::vector<RunRecord>> unfinished_runs() = 0;
 
   // jobs: leases and pauses are counted by the database's clock
@@ -331,8 +330,7 @@ class Store {
   /// ancestors; where the commit graph does not tell, the order of receipt stays. Errors: none of its own.
   /// Cost: follows the answer, not the number of runs or commits.
   virtual Result<std::vector<HistoryPoint>> history(const HistoryQuery& query) = 0;
-  /// What is stored of the levels of the metric, on the branches and in the classes of the query. Errors: none of its
-  /// own.
+  /// The stored levels of the metric, on the branches and in the classes of the query. Errors: none of its own.
   virtual Result<Levels> levels(const HistoryQuery& query) = 0;
   /// The newest `limit` comparable runs of a branch by receipt, in commit order, with their values. Without any it is
   /// empty. Errors: none of its own. Cost: linear in the answer.
@@ -376,8 +374,7 @@ class Store {
   virtual Result<std::vector<AuditEntry>> audit(std::string_view project, std::int64_t limit) = 0;
   /// Whether any upload whose trace is kept refers to this blob. Errors: none of its own.
   virtual Result<bool> blob_in_use(std::string_view sha256) = 0;
-  /// The store's own name; `if_none` becomes it where it has none. Copies of a store have the same. Errors: none of its
-  /// own.
+  /// The store's own name, or `if_none` becomes it. Copies of a store have the same. Errors: none of its own.
   virtual Result<std::string> identity(std::string_view if_none) = 0;
   /// SHA-256 of the newest upload whose trace is kept. Errors: none of its own.
   virtual Result<std::optional<std::string>> newest_blob() = 0;

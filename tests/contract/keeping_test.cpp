@@ -91,10 +91,11 @@ TEST_CASE("store: usage counts kept bytes, and uploads since") {
     CHECK(must(store->usage({"llama", at(0), ""})).uploads == 2);
     RunHead keyed = plain_head("keyed");
     keyed.idempotency_key = "key";
-    must(store->begin_run(keyed, upload_of("x")));
-    CHECK(must(store->usage({"llama", at(0), "key"})).knows_key);
-    CHECK_FALSE(must(store->usage({"llama", at(0), "other"})).knows_key);
-    CHECK_FALSE(must(store->usage({"other", at(0), "key"})).knows_key);
+    must(store->begin_run(keyed, sized("x", 7)));
+    CHECK(must(store->usage({"llama", at(0), "key"})).key_bytes == 7);
+    CHECK_FALSE(must(store->usage({"llama", at(0), "other"})).key_bytes);
+    CHECK_FALSE(must(store->usage({"other", at(0), "key"})).key_bytes);
+    CHECK_FALSE(must(store->usage({"llama", at(0), ""})).key_bytes);
   });
 }
 

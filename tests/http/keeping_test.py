@@ -196,6 +196,34 @@ class Keeping(unittest.TestCase):
             self.assertEqual((again.status, again.json["id"]), (201, answers[1].json["id"]), "an answer that was lost")
             self.assertEqual(service.upload(service.token("free"), self.trace, sha(1), project="free").status, 201)
 
+    def test_a_known_key_lifts_no_quota(self):
+        """One that is sent again adds nothing; another body under its key is refused, and none of it is kept."""
+        large = b"{" + b" " * (2 * len(self.trace))
+        for quota in ({"uploads_per_day": 1}, {"bytes_max": len(self.trace) * 3 // 2}):
+            with self.subTest(quota), Service() as service:
+                token, admin, key = service.token(), service.token("", "admin"), {"Idempotency-Key": "k"}
+                self.put_project(service, admin, quota=quota)
+                first = service.upload(token, self.trace, sha(1), headers=key)
+                self.assertEqual(first.status, 201, first)
+                for n, body in enumerate((large, self.trace[:-1], b"x" + self.trace[1:], iter([large]))):
+                    with contextlib.suppress(OSError):  # the rest of the body is not read
+                        refused = service.upload(token, body, sha(1), headers=key)
+                        self.assertEqual((refused.status, refused.json["type"]), (409, "key_reused"), (n, refused))
+                self.assertEqual(self.blobs(service), 1)
+                self.assertEqual(list((service.data_dir / "spool" / "incoming").glob("*")), [])
+                again = service.upload(token, self.trace, sha(1), headers=key)
+                self.assertEqual((again.status, again.json["id"]), (201, first.json["id"]))
+                self.assertIn(service.upload(token, self.trace, sha(2)).status, (429, 507))
+
+    def test_an_upload_that_its_run_does_not_want_leaves_nothing(self):
+        with Service() as service:
+            token = service.token()
+            self.assertEqual(service.upload(token, self.trace, sha(1), rank=0, ranks=2, run_key="k").status, 202)
+            for wrong, status in (({"rank": 0}, 409), ({"rank": 5}, 400), ({"rank": 1, "ranks": 3}, 409), ({"rank": 1, "branch": "other"}, 409)):
+                refused = service.upload(token, self.other, sha(1), **{"ranks": 2, "run_key": "k", **wrong})
+                self.assertEqual(refused.status, status, (wrong, refused))
+            self.assertEqual(self.blobs(service), 1)
+
     def test_settings_that_make_no_sense_are_refused(self):
         with Service() as service:
             admin = service.token("", "admin")
