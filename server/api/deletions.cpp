@@ -41,9 +41,11 @@ Result<http::Response> delete_run(const http::Request& request, Services& servic
   TRACEWEIR_TRY(run, services.store.run(project, id));
   const store::AuditEntry audit{services.now(), project, caller.token, "run_deleted", id};
   TRACEWEIR_TRY(deleted, services.store.delete_run(project, id, audit));
+  // Before the traces, which may take long and which a sweep finds: a series that is not settled now waits for its next
+  // run, since a repeated request finds nothing to settle by.
+  const auto settled = run ? pipeline::settle_deletion(services.store, *run, services.now()) : Result<void>{};
   release_until(Clock::now() + deletion_time_max, services, deleted.blobs);
-  if (run) TRACEWEIR_TRY_VOID(pipeline::settle_deletion(services.store, *run, services.now()));
-  return gone();
+  return settled ? Result<http::Response>(gone()) : tl::unexpected(settled.error());
 }
 
 /// DELETE /api/v1/projects/{project}

@@ -1,6 +1,7 @@
 """Blobs in an S3-compatible store: acknowledged means durable there; away means 503, and nothing is lost."""
 import concurrent.futures
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -156,6 +157,38 @@ class Elsewhere(unittest.TestCase):
             s3.fail()
             self.assertEqual(service.call("DELETE", "/api/v1/projects/demo", admin).status, 204)
             self.assertEqual(service.call("GET", "/api/v1/projects/demo/runs", admin).status, 404)
+
+    def test_a_death_while_traces_are_removed_leaves_the_levels_settled(self):
+        """The run is gone, and a repeated request finds nothing to settle by: so that comes first."""
+        with StandIn(self.folder) as s3, self.service(s3) as service:
+            token, admin = service.token(), service.token("demo", "admin")
+            runs = [service.upload(token, self.trace, sha(n)).json["links"]["self"] for n in range(6)]
+            history = "/api/v1/projects/demo/history?metric=gpu.utilization&branch=main"
+            last = service.upload(token, trace("--steps", 7), sha(6)).json["links"]["self"]
+            before = service.call("GET", history, token).json["segments"]
+            self.assertIn(last.rsplit("/", 1)[1], json.dumps(before))
+            for one in s3.objects():
+                os.utime(one, (time.time() - 7200,) * 2)  # what came within the last hour goes with a sweep
+            s3.fail("!DELETE hang")
+
+            def delete():
+                with contextlib.suppress(OSError, http.client.HTTPException):  # nobody is left to answer
+                    service.call("DELETE", last, admin)
+            deleting = threading.Thread(target=delete)
+            deleting.start()
+            deadline = time.monotonic() + 20
+            while "DELETE " not in (self.folder / "requests").read_text() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            service.stop(signal.SIGKILL)
+            deleting.join()
+            s3.fail()
+            service.start()
+            self.assertEqual(service.call("DELETE", last, admin).status, 204)
+            self.assertEqual(service.call("GET", last, token).status, 404)
+            after = service.call("GET", history, token).json["segments"]
+            self.assertEqual(len(after), len(before), "the level is told without the run that is gone")
+            self.assertNotIn(last.rsplit("/", 1)[1], json.dumps(after))
+            self.assertEqual(service.call("GET", runs[0], token).status, 200)
 
     def test_probes_ask_the_store_once_a_second(self):
         with StandIn(self.folder) as s3, self.service(s3) as service:
