@@ -187,7 +187,7 @@ Result<store::Membership> membership_in(store::Store& store, const store::Projec
                                         store::Timestamp now) {
   TRACEWEIR_TRY(chosen, choose_policy(project, run.head));
   TRACEWEIR_TRY(judged, judge_run(store, {run.head, run.report, chosen.policy, run.comparable_key, now}));
-  return store::Membership{run.head.id, judged.in_baseline, judged.leans_on};
+  return store::Membership{run.head.id, judged.in_baseline, judged.leans_on, judged.in_series};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "server/pipeline/judging.hpp"
 #include "server/pipeline/policy_choice.hpp"
 #include "server/pipeline/series_levels.hpp"
+#include "server/store/run_group.hpp"
 #include "server/wire/timestamp.hpp"
 
 namespace traceweir::pipeline {
@@ -218,6 +219,25 @@ Result<std::vector<Notice>> settle_run(store::Store& store, const SeriesCause& c
   return settle_runs(store, {cause, {{cause.head.id}}, analysed_metrics(cause)}, verdict_with);
 }
 
+namespace {
+
+/// What the deleted run had taken the place of stands again, where it would without it.
+Result<void> restore_attempts_of(store::Store& store, const store::Project& project, const store::RunRecord& deleted,
+                                 store::Timestamp now) {
+  const store::RunHead& head = deleted.head;
+  TRACEWEIR_TRY(records, store.runs_of_commit(head.project, head.workload, head.commit, store::Documents::none));
+  std::vector<store::Membership> restored;
+  for (const store::RunRecord& record : records) {
+    if (record.superseded || record.status != store::RunStatus::judged || !store::supersedes(head, record.head))
+      continue;
+    TRACEWEIR_TRY(membership, membership_of(store, project, record.head.id, now, nullptr));
+    restored.push_back(std::move(membership));
+  }
+  return restored.empty() ? Result<void>{} : store.put_memberships(restored);
+}
+
+}  // namespace
+
 Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, store::Timestamp now) {
   if (run.report_json.empty()) return {};  // it was in no series
   TRACEWEIR_TRY(project, store.project(run.head.project));
@@ -225,6 +245,7 @@ Result<void> settle_deletion(store::Store& store, const store::RunRecord& run, s
   TRACEWEIR_TRY(report, report::from_json(run.report_json));
   TRACEWEIR_TRY(chosen, choose_policy(*project, run.head));
   const SeriesCause cause{*project, run.head, report, chosen.policy, run.comparable_key, now};
+  TRACEWEIR_TRY_VOID(restore_attempts_of(store, *project, run, now));
   TRACEWEIR_TRY(series, read_series(store, cause, {}));
   TRACEWEIR_TRY_VOID(reconsider(store, cause, received_after(series, run.head.received_at)));
   TRACEWEIR_TRY(notices, keep_levels(store, cause, analysed_metrics(cause), std::nullopt, {}));

@@ -48,6 +48,7 @@ struct Membership {
   std::string run;
   bool in_baseline = false;
   std::vector<std::string> leans_on;  ///< ids of acceptances
+  std::optional<bool> in_series{};    ///< nothing: as it was
 };
 
 /// The comparable runs of a branch and workload.

@@ -99,9 +99,10 @@ void read_descendants(PostgresConnection& connection, Found& found) {
 
 Result<void> put_membership(PostgresConnection& connection, const Membership& membership) {
   const auto changed = connection.execute(
-      "UPDATE run SET in_baseline = $2::boolean AND NOT superseded WHERE id = $1 AND status = "
-      "'judged'",
-      membership.run, membership.in_baseline);
+      "UPDATE run SET in_baseline = $2::boolean AND NOT superseded, in_series = coalesce($3::boolean, in_series) AND "
+      "NOT "
+      "superseded WHERE id = $1 AND status = 'judged'",
+      membership.run, membership.in_baseline, membership.in_series);
   if (changed == 0) return fail(ErrorCode::not_found, "run " + membership.run + ": no such judged run");
   connection.execute("DELETE FROM run_acceptance WHERE run_seq = (SELECT seq FROM run WHERE id = $1)", membership.run);
   return lean(connection, membership.run, membership.leans_on);

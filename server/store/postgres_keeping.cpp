@@ -101,6 +101,7 @@ Result<Deleted> PostgresStore::delete_run(std::string_view project, std::string_
     unlean(connection, run->seq);
     touch_series(connection, id);
     connection.execute("DELETE FROM run WHERE seq = $1", run->seq);
+    restore_attempts(connection, run->record.head.project, run->record.head.commit);
     note(connection, audit);
     return deleted;
   });

@@ -281,6 +281,15 @@ Result<Values> values_of(const RunResult& result) {
 
 }  // namespace
 
+void restore_attempts(PostgresConnection& connection, std::string_view project, std::string_view commit) {
+  static const std::string sql =
+      "UPDATE run SET superseded = FALSE WHERE project_id = (SELECT id FROM project WHERE name = $1) AND commit_sha = "
+      "$2 "
+      "AND superseded AND NOT EXISTS (SELECT 1" +
+      std::string(of_the_same_job) + "r.seq = run.seq AND o.status = 'judged' AND o.attempt > r.attempt)";
+  connection.execute(sql, project, commit);
+}
+
 Result<Begun> PostgresStore::begin_run(const RunHead& head, const Upload& upload, const Claim& claim) {
   const auto work = [&](PostgresConnection& connection) -> Result<Begun> {
     return begin_once(connection, head, upload, claim);

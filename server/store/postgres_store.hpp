@@ -152,6 +152,8 @@ std::vector<Acceptance> acceptances_of(PostgresConnection& connection, const Acc
 
 /// Makes or changes the series that a run is in, if it is in one.
 void touch_series(PostgresConnection& connection, std::string_view run);
+/// Runs of the commit that no judged attempt supersedes any more are superseded no more.
+void restore_attempts(PostgresConnection& connection, std::string_view project, std::string_view commit);
 
 /// Makes the months of measurements around this time: its own, and the next one ahead.
 void make_months(PostgresConnection& connection, Timestamp time);

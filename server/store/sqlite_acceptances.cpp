@@ -78,9 +78,10 @@ void read_descendants(Connection& connection, Stored& stored) {
 }
 
 Result<void> put_membership(Connection& connection, const Membership& membership) {
-  const auto changed =
-      connection.execute("UPDATE run SET in_baseline = ?2 AND NOT superseded WHERE id = ?1 AND status = 'judged'",
-                         membership.run, membership.in_baseline);
+  const auto changed = connection.execute(
+      "UPDATE run SET in_baseline = ?2 AND NOT superseded, in_series = coalesce(?3, in_series) AND NOT "
+      "superseded WHERE id = ?1 AND status = 'judged'",
+      membership.run, membership.in_baseline, membership.in_series);
   if (changed == 0) return fail(ErrorCode::not_found, "run " + membership.run + ": no such judged run");
   connection.execute("DELETE FROM run_acceptance WHERE run_seq = (SELECT seq FROM run WHERE id = ?1)", membership.run);
   return lean(connection, membership.run, membership.leans_on);

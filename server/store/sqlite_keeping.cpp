@@ -99,6 +99,7 @@ Result<Deleted> SqliteStore::delete_run(std::string_view project, std::string_vi
     unlean(connection, run->seq);
     touch_series(connection, id);
     connection.execute("DELETE FROM run WHERE seq = ?1", run->seq);
+    restore_attempts(connection, project, run->record.head.commit);
     note(connection, audit);
     return deleted;
   });

@@ -118,7 +118,7 @@ constexpr std::string_view of_the_same_job =
     "AND o.pull_request IS r.pull_request "
     "AND ((r.run_key <> '' AND o.run_key = r.run_key) "
     "OR (r.ci_run <> '' AND o.ci_run = r.ci_run AND o.job = r.job AND o.matrix = r.matrix)) "
-    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.seq = ?1";
+    "JOIN lane k ON k.id = o.lane_id AND k.workload = l.workload WHERE r.seq = ";
 
 /// A verdict on several runs of a commit is of those that it knows.
 Result<void> check_beside(Connection& connection, const RunResult& result) {
@@ -139,10 +139,10 @@ Result<void> check_beside(Connection& connection, const RunResult& result) {
 void settle_attempts(Connection& connection, Place place) {
   static const std::string lower =
       "UPDATE run SET superseded = 1, in_baseline = 0, in_series = 0 WHERE seq IN (SELECT o.seq" +
-      std::string(of_the_same_job) + " AND r.status = 'judged' AND o.attempt < r.attempt)";
+      std::string(of_the_same_job) + "?1 AND r.status = 'judged' AND o.attempt < r.attempt)";
   static const std::string own =
       "UPDATE run SET superseded = 1, in_baseline = 0, in_series = 0 WHERE seq = ?1 AND EXISTS (SELECT 1" +
-      std::string(of_the_same_job) + " AND o.status = 'judged' AND o.attempt > r.attempt)";
+      std::string(of_the_same_job) + "?1 AND o.status = 'judged' AND o.attempt > r.attempt)";
   connection.execute(lower, place.run);
   connection.execute(own, place.run);
 }
@@ -296,6 +296,14 @@ Result<std::optional<std::int64_t>> cursor_of(Connection& connection, const RunF
 }
 
 }  // namespace
+
+void restore_attempts(Connection& connection, std::string_view project, std::string_view commit) {
+  static const std::string sql =
+      "UPDATE run SET superseded = 0 WHERE project_id = (SELECT id FROM project WHERE name = ?1) AND commit_sha = ?2 "
+      "AND superseded AND NOT EXISTS (SELECT 1" +
+      std::string(of_the_same_job) + "run.seq AND o.status = 'judged' AND o.attempt > r.attempt)";
+  connection.execute(sql, project, commit);
+}
 
 std::optional<StoredRun> run_with_id(Connection& connection, std::string_view project, std::string_view id) {
   return one_run(connection,

@@ -143,6 +143,8 @@ std::vector<Acceptance> acceptances_of(Connection& connection, const AcceptanceF
 
 /// Makes or changes the series that a run is in, if it is in one.
 void touch_series(Connection& connection, std::string_view run);
+/// Runs of the commit that no judged attempt supersedes any more are superseded no more.
+void restore_attempts(Connection& connection, std::string_view project, std::string_view commit);
 
 void add_job(Connection& connection, std::int64_t run, std::int64_t rank, const Claim& claim);
 /// Ends the job in this claim; empty: one that is in none. Errors: conflict: there is no such job.

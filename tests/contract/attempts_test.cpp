@@ -201,3 +201,26 @@ TEST_CASE("store: ranks of a change are no ranks of a branch's run, or of anothe
     CHECK(join("r7", 13, false) == "r7");
   });
 }
+
+TEST_CASE("store: with the attempt that superseded them the lower ones stand again, the highest of them") {
+  on_each_store([](StoreUnderTest& under_test) {
+    const auto store = under_test.open();
+    add_project(*store);
+    for (int i = 1; i <= 3; ++i) must(store->begin_run(attempt_of("r" + std::to_string(i), i), upload_of("blob")));
+    finish_in_order(*store, "123");
+    const auto is_superseded = [&](const char* id) { return must(store->run("llama", id)).value().superseded; };
+    must(store->delete_run("llama", "r3", {at(90), "llama", "t", "run_deleted", "r3"}));
+    CHECK(is_superseded("r1"));
+    CHECK_FALSE(is_superseded("r2"));
+    const Membership standing{"r2", true, {}, true};
+    must(store->put_memberships({&standing, 1}));
+    CHECK(must(store->run("llama", "r2")).value().in_baseline);
+    SeriesQuery query;
+    query.key = {"llama", "ddp", "main", "a100"};
+    const auto series = must(store->series(query));
+    REQUIRE(series.runs.size() == 1);
+    CHECK(series.runs[0].run == "r2");
+    must(store->delete_run("llama", "r2", {at(91), "llama", "t", "run_deleted", "r2"}));
+    CHECK_FALSE(is_superseded("r1"));
+  });
+}

@@ -61,6 +61,18 @@ class Attempts(unittest.TestCase):
         self.send(31, self.good, pr=12)
         self.assertEqual(self.outcome(31)[0], "pass", "it counts where the repository has not measured the commit itself")
 
+    def test_without_the_higher_attempt_the_lower_one_stands_again(self):
+        admin = (self.service.data_dir / "admin-token").read_text().strip()
+        point = lambda: [(point["in_baseline"], point["superseded"]) for point in self.service.call(
+            "GET", "/api/v1/projects/demo/history?metric=gpu.utilization&branch=main&workload=again", self.token).json["points"]]
+        self.send(40, self.good, 1, workload="again")
+        self.assertEqual(point(), [(True, False)])
+        mistaken = self.send(40, self.stalled, 2, workload="again")
+        self.assertEqual((self.outcome(40)[0], sorted(point())), ("fail", [(False, False), (False, True)]))
+        path = f"/api/v1/projects/demo/runs/{mistaken.json['id']}"
+        self.assertEqual([self.service.call("DELETE", path, admin).status for _ in range(2)], [204, 204])
+        self.assertEqual((self.outcome(40), point()), (("pass", [(1, False)]), [(True, False)]))
+
     def test_a_fork_has_no_say_in_a_commit_of_the_repository(self):
         self.assertEqual(self.send(20, self.stalled).json["verdict"]["outcome"], "fail")
         for samples, attempt, job in ((1, 1, "fork's"), (2, 7, "bench")):
