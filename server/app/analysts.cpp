@@ -38,10 +38,10 @@ Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, const Config
   return parts;
 }
 
-void log_run_error(const std::string& run, const Error& error) {
-  const std::string detail = error.message, code(word(error.code));
-  if (run.empty()) return log(LogLevel::warning, "queue_failed", {{"error", code}, {"detail", detail}});
-  log(LogLevel::error, "run_failed", {{"run", run}, {"error", code}, {"detail", detail}});
+void log_run_error(const std::string& run, std::string_view code, const std::string& detail) {
+  const std::string error(code);
+  if (run.empty()) return log(LogLevel::warning, "queue_failed", {{"error", error}, {"detail", detail}});
+  log(LogLevel::error, "run_failed", {{"run", run}, {"error", error}, {"detail", detail}});
 }
 
 store::Timestamp now() {

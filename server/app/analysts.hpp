@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "analyzer/core/error.hpp"
 #include "sandbox/sandbox.hpp"
@@ -25,7 +26,7 @@ pipeline::QueueSettings queue_settings(const Config& config, const std::string& 
 Result<sandbox::Parts> settle_sandbox(analysis::Analysis& analysis, const Config& config);
 
 /// `run` empty: the queue itself.
-void log_run_error(const std::string& run, const Error& error);
+void log_run_error(const std::string& run, std::string_view code, const std::string& detail);
 
 store::Timestamp now();
 

@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "analyzer/core/version.hpp"
@@ -22,6 +23,15 @@ using prometheus::Registry;
 
 /// Seconds. An answer that waits for its verdict may take minutes.
 const Histogram::BucketBoundaries second_buckets = {0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300};
+
+constexpr std::string_view error_codes[] = {"store_unavailable", "disk_full",  "io_failed", "analysis_interrupted",
+                                            "queue_full",        "claim_lost", "blob_lost", "internal"};
+
+/// Whatever else fails is a surprise, and so a fault of ours: no series comes into being by its first event.
+std::string_view counted_as(std::string_view code) {
+  const auto known = std::find(std::begin(error_codes), std::end(error_codes), code);
+  return known == std::end(error_codes) ? std::string_view("internal") : *known;
+}
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -94,6 +104,7 @@ struct Meters::Impl {
         .Set(1);
     // Series that exist from the start make rates right from the first event.
     for (const char* result : {"pass", "warn", "inconclusive", "fail", "rejected"}) runs.Add({{"result", result}});
+    for (const std::string_view code : error_codes) run_errors.Add({{"code", std::string(code)}});
     for (const char* result : {"sent", "retried", "failed", "dropped"}) notices.Add({{"result", result}});
   }
 };
@@ -113,11 +124,15 @@ void Meters::request(const RequestSeen& seen) {
 
 void Meters::run(std::string_view result) { impl_->runs.Add({{"result", std::string(result)}}).Increment(); }
 
-void Meters::run_error(std::string_view code) { impl_->run_errors.Add({{"code", std::string(code)}}).Increment(); }
+void Meters::run_error(std::string_view code) {
+  impl_->run_errors.Add({{"code", std::string(counted_as(code))}}).Increment();
+}
 
 void Meters::notice(std::string_view result) { impl_->notices.Add({{"result", std::string(result)}}).Increment(); }
 
 void Meters::run_duration(std::chrono::nanoseconds duration) { impl_->run_durations.Observe(seconds(duration)); }
+
+std::span<const std::string_view> run_error_codes() { return error_codes; }
 
 std::string Meters::text(const Levels& levels) const {
   Registry now;

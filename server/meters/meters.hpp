@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,7 +41,8 @@ class Meters {
   /// A run that got its result. `result`: an outcome's word, or `rejected`.
   void run(std::string_view result);
 
-  /// A run that could not be finished for the service's own reasons, by the error's word.
+  /// A run that could not be finished for the service's own reasons. `code`: one of run_error_codes; what is none of
+  /// them is counted as the last one.
   void run_error(std::string_view code);
 
   /// What became of a notice to others, or of a try to send it: a word of notify::Delivery.
@@ -56,6 +58,10 @@ class Meters {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Why tries fail for the service's own reasons. Each is counted from 0 on, so that the first one is seen as an
+/// increase. Each has its row in docs/operations.md.
+std::span<const std::string_view> run_error_codes();
 
 inline constexpr std::string_view text_type = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -15,10 +15,9 @@ store::Claim Claims::next() {
   return {std::move(holder), lease_};
 }
 
-void Claims::drop(const std::string& holder) {
+bool Claims::drop(const std::string& holder) {
   const std::lock_guard lock(mutex_);
-  asked_.erase(holder);
-  held_.erase(holder);
+  return asked_.erase(holder) + held_.erase(holder) > 0;
 }
 
 void Claims::release(store::Release release) {

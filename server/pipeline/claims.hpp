@@ -22,8 +22,8 @@ class Claims {
 
   /// One more claim to ask for. From now on it is renewed, as soon as it is there.
   store::Claim next();
-  /// Nothing was claimed, or the job is done.
-  void drop(const std::string& holder);
+  /// Nothing was claimed, or the job is done. Whether it was still among ours; no: look() has told that it was lost.
+  bool drop(const std::string& holder);
   /// The job goes back to the queue: now, or where the store cannot be reached, as soon as it can.
   void release(store::Release release);
   /// Gives back what could not be given back before, and renews what is due. To be called often. Returns the claims

@@ -44,8 +44,9 @@ Result<void> upload_pipeline(const Stages& stages, const store::Job& job, EarlyR
 
 /// Does the job of a run, whose blobs are kept, and writes its result: judged, or rejected with the reason.
 /// `early`: as above, of a run of one upload.
-/// Errors: conflict: the job is in another claim by now, nothing was written; store_unavailable, disk_full, io_failed,
-///         analysis_interrupted, not_found: the run stays unfinished and may be taken again.
+/// Errors: conflict: the job is in another claim by now, or its run was deleted, nothing was written; not_found: a file
+///         of it is lost; store_unavailable, disk_full, io_failed, analysis_interrupted: the run stays unfinished and
+///         may be taken again.
 /// Thread: blocks; call it from a worker.
 Result<void> run_pipeline(const Stages& stages, const store::Job& job, EarlyReport* early = nullptr);
 

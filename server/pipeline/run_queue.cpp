@@ -29,6 +29,21 @@ bool is_passing(ErrorCode code) {
 /// store_unavailable.)
 bool is_hopeless(ErrorCode code) { return code == ErrorCode::not_found; }
 
+/// What operators have to tell apart, and clients do not: to the one who waits, the file is not found.
+struct OperatorsWord {
+  ErrorCode code;
+  std::string_view word;
+};
+constexpr std::string_view claim_lost = "claim_lost";
+constexpr OperatorsWord operators_words[] = {{ErrorCode::not_found, "blob_lost"}, {ErrorCode::conflict, claim_lost}};
+
+/// The one word of a failed try, in the log and in /metrics.
+std::string_view word_for_operators(ErrorCode code) {
+  for (const OperatorsWord& row : operators_words)
+    if (row.code == code) return row.word;
+  return word(code);
+}
+
 /// What is written where the analysis was ended from outside each time: the reason, and that nothing is lost.
 Error final_error(const Error& error) {
   if (error.code != ErrorCode::analysis_interrupted) return error;
@@ -172,7 +187,7 @@ void RunQueue::go_round() {
     try {
       look();
     } catch (const std::exception& error) {
-      on_error_("", Error{ErrorCode::internal, error.what()});
+      tell("", Error{ErrorCode::internal, error.what()});
     }
     wait();
     const std::lock_guard lock(mutex_);
@@ -185,12 +200,12 @@ void RunQueue::look() {
   if (const auto lost = claims_.look(); !lost)
     done = tl::unexpected(lost.error());
   else
-    for (std::size_t i = 0; i < lost->size(); ++i) stages_.meters.run_error("claim_lost");
+    for (std::size_t i = 0; i < lost->size(); ++i) stages_.meters.run_error(claim_lost);
   if (done) done = claim();
   if (done) done = look_after_watchers();
   settle_overdue();
   const bool was_away = std::exchange(away_, !done);
-  if (!done && !was_away) on_error_("", done.error());
+  if (!done && !was_away) tell("", done.error());
 }
 
 bool RunQueue::may_claim() {
@@ -323,12 +338,17 @@ Result<void> RunQueue::walk(const store::Job& job, EarlyReport* early) {
   return upload_pipeline(stages_, job, early);
 }
 
+void RunQueue::tell(const std::string& run, const Error& error) {
+  on_error_(run, word_for_operators(error.code), error.message);
+}
+
 /// A stop of the service and a database that is away are no fault of the run: it waits. Everything else counts.
 RunQueue::Next RunQueue::settle(const store::Job& job, const Error& error) {
   const std::string name = name_of(job.run, job.rank);
-  on_error_(name, error);
-  stages_.meters.run_error(word(error.code));
-  if (error.code == ErrorCode::conflict) return Next::again;  // another one has the job, or it is done
+  tell(name, error);
+  const bool is_lost = error.code == ErrorCode::conflict;  // another one has the job, or it is done
+  if (!is_lost || claims_.drop(job.holder)) stages_.meters.run_error(word_for_operators(error.code));
+  if (is_lost) return Next::again;
   using Attempt = store::Release::Attempt;
   if (is_passing(error.code)) {
     const bool stopping = error.code == ErrorCode::queue_full;
@@ -339,7 +359,7 @@ RunQueue::Next RunQueue::settle(const store::Job& job, const Error& error) {
   if (is_hopeless(error.code) || strikes >= store::strikes_max) {
     const auto given_up = give_up(job, final_error(error));
     if (given_up) return Next::done;
-    on_error_(name, given_up.error());
+    tell(name, given_up.error());
   }
   claims_.release({job.holder, Attempt::failed, settings_.retry_pause});
   return Next::again;

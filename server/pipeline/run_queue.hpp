@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "analyzer/core/error.hpp"
@@ -41,8 +42,9 @@ struct QueueSettings {
 /// Thread: share freely.
 class RunQueue {
  public:
-  /// `run` is empty where the queue itself cannot be reached: that is told once each time.
-  using OnError = std::function<void(const std::string& run, const Error& error)>;
+  /// `run` is empty where the queue itself cannot be reached: that is told once each time. `code`: the word that it is
+  /// counted under.
+  using OnError = std::function<void(const std::string& run, std::string_view code, const std::string& detail)>;
 
   RunQueue(Stages stages, Workers& workers, QueueSettings settings, OnError on_error);
   RunQueue(const RunQueue&) = delete;
@@ -107,6 +109,7 @@ class RunQueue {
   void work(const store::Job& job, EarlyReport* early, std::optional<Settlements::Coming>& coming);
   Result<void> walk(const store::Job& job, EarlyReport* early);
   Next settle(const store::Job& job, const Error& error);
+  void tell(const std::string& run, const Error& error);
   Result<void> give_up(const store::Job& job, const Error& error);
 
   Settlements settlements_;

@@ -223,7 +223,8 @@ class Elsewhere(unittest.TestCase):
             done = service.call("POST", first["links"]["self"] + "/finish", token)
             self.assertEqual(done.status, 404, done)
             self.assertIn("blob lost", done.json["detail"])
-            self.assertIn('traceweir_run_errors_total{code="blob_lost"}', service.call("GET", "/metrics").body.decode())
+            self.assertEqual(service.run_errors(), {"blob_lost": 1}, "one loss is one, by one name")
+            self.assertEqual([line["error"] for line in service.logged(event="run_failed")], ["blob_lost"])
 
     def test_a_store_that_is_away_costs_no_run(self):
         """A run whose file cannot be fetched now waits, and is judged when the store is back."""

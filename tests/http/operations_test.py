@@ -100,6 +100,18 @@ class Operations(unittest.TestCase):
         documented = {name for cells in rows(section("Troubleshooting")) for name in re.findall(r"`(\w+)`", cells[0])}
         self.assertEqual(events - documented, set())
 
+    def test_every_reason_of_a_failed_try_is_there_from_the_start_and_explained(self):
+        with Service() as service:
+            text = service.call("GET", "/metrics").body.decode()
+        codes = dict(re.findall(r'^traceweir_run_errors_total\{code="(\w+)"\} (\S+)$', text, re.MULTILINE))
+        self.assertGreater(len(codes), 5)
+        self.assertEqual(set(codes.values()), {"0"})
+        counted = next(cells for cells in rows(section("Watching it")) if "traceweir_run_errors_total" in cells[0])
+        logged = next(cells for cells in rows(section("Troubleshooting")) if "`run_failed`" in cells[0])
+        for code in codes:
+            self.assertIn(f"`{code}`", counted[1])
+            self.assertIn(f"`{code}`", logged[2])
+
     def test_links_lead_somewhere(self):
         anchors = {re.sub(r"[^\w\- ]", "", line.strip("# \n").lower()).replace(" ", "-")
                    for line in TEXT.splitlines() if line.startswith("#")}

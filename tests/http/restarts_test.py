@@ -92,7 +92,8 @@ class Restarts(unittest.TestCase):
             done = service.call("POST", first["links"]["self"] + "/finish", token)
             self.assertEqual(done.status, 404, done)
             self.assertIn("blob lost", done.json["detail"])
-            self.assertIn('traceweir_run_errors_total{code="blob_lost"}', service.call("GET", "/metrics").body.decode())
+            self.assertEqual(service.run_errors(), {"blob_lost": 1}, "one loss is one, by one name")
+            self.assertEqual([line["error"] for line in service.logged(event="run_failed")], ["blob_lost"])
 
     def test_a_start_that_fails_ends_in_order(self):
         with Service() as service:

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -133,6 +134,12 @@ class Service:
             if len(lines) >= least or time.monotonic() >= deadline:
                 return lines
             time.sleep(0.01)
+
+    def run_errors(self) -> dict:
+        """Tries that failed for the service's own reasons, by code, of those that did."""
+        text = self.call("GET", "/metrics").body.decode()
+        counts = re.findall(r'^traceweir_run_errors_total\{code="(\w+)"\} (\d+)$', text, re.MULTILINE)
+        return {code: int(count) for code, count in counts if count != "0"}
 
     def token(self, project="demo", scope="upload,read", *more) -> str:
         arguments = ["token", "create", "--scope", scope, *more] + (["--project", project] if project else [])

@@ -50,6 +50,21 @@ TEST_CASE("runs are counted by result, from zero on") {
   CHECK(value_of(text, "traceweir_run_duration_seconds_count") == "1");
 }
 
+TEST_CASE("each reason of a failed try is counted from zero on, and there are no others") {
+  Meters meters;
+  for (const std::string_view code : run_error_codes()) {
+    CAPTURE(code);
+    const std::string series = "traceweir_run_errors_total{code=\"" + std::string(code) + "\"}";
+    CHECK(value_of(meters.text({}), series) == "0");
+    meters.run_error(code);
+    CHECK(value_of(meters.text({}), series) == "1");
+  }
+  // Why: a series that begins with its first event is not seen to increase.
+  meters.run_error("bad_body");
+  CHECK(meters.text({}).find("bad_body") == std::string::npos);
+  CHECK(value_of(meters.text({}), "traceweir_run_errors_total{code=\"internal\"}") == "2");
+}
+
 TEST_CASE("levels are those of the moment") {
   const Meters meters;
   Levels levels;
