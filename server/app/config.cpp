@@ -5,10 +5,10 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "server/app/config_keys.hpp"
 #include "server/app/config_values.hpp"
+#include "server/app/endpoint.hpp"
 #include "server/outbound/address.hpp"
 #include "server/store/store.hpp"
 #include "server/store/url.hpp"
@@ -106,8 +106,8 @@ std::vector<ConfigKey> notice_keys() {
 /// copy: a field is named once, as something that can be set).
 std::vector<ConfigKey> service_keys() {
   return {
-      text_key(
-          "listen", "address and port to serve on", [](Config & c) -> auto& { return c.listen; }),
+      checked_key(
+          "listen", "address and port to serve on", &endpoint_of, [](Config & c) -> auto& { return c.listen; }),
       text_key(
           "data_dir", "folder of spool, blobs and the default store", [](Config & c) -> auto& { return c.data_dir; }),
       store_key(),
@@ -276,8 +276,6 @@ Result<Config> load_config(const ConfigSource& source) {
         return tl::unexpected(about("", variable, *value, done.error()));
   }
   for (const auto& [key, value] : source.flags) TRACEWEIR_TRY_VOID(set(config, key, value, "--"));
-  TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
-  static_cast<void>(endpoint);
   if (!config.analysis_workers && !store::is_shared(config.store_url()))
     return fail(ErrorCode::bad_config,
                 "analysis_workers = none: nobody else can analyse what is in this store; several processes need "
@@ -288,19 +286,6 @@ Result<Config> load_config(const ConfigSource& source) {
   if (config.tls_certificate.empty() != config.tls_key.empty())
     return fail(ErrorCode::bad_config, "tls_certificate and tls_key: one is missing: TLS needs both");
   return config;
-}
-
-Result<Endpoint> endpoint_of(std::string_view listen) {
-  const std::size_t colon = listen.rfind(':');
-  std::uint16_t port = 0;
-  const std::string_view digits = colon == std::string_view::npos ? "" : listen.substr(colon + 1);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
-    return fail(ErrorCode::bad_config, fmt::format("listen = '{}': ADDRESS:PORT was expected", listen));
-  std::string address(listen.substr(0, colon));
-  if (address.size() > 2 && address.front() == '[' && address.back() == ']')
-    address = address.substr(1, address.size() - 2);
-  return Endpoint{address.empty() ? "0.0.0.0" : address, port};
 }
 
 }  // namespace traceweir::app

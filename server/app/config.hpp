@@ -84,12 +84,4 @@ struct ConfigSource {
 ///         not silently keep a default.
 Result<Config> load_config(const ConfigSource& source);
 
-/// The address and the port of `listen`.
-struct Endpoint {
-  std::string address;
-  std::uint16_t port;
-};
-/// Errors: bad_config, with what was expected.
-Result<Endpoint> endpoint_of(std::string_view listen);
-
 }  // namespace traceweir::app

@@ -7,25 +7,6 @@
 namespace traceweir::app {
 namespace {
 
-/// Text that `check` must take.
-template <typename Check, typename Field>
-ConfigKey checked_key(std::string_view name, std::string_view help, Check check, Field field) {
-  return {name, help,
-          [=](Config& config, std::string_view text) -> Result<void> {
-            if (const auto value = check(text); !value) return tl::unexpected(value.error());
-            field(config) = text;
-            return {};
-          },
-          [field](Config config) { return field(config); }};
-}
-
-/// Where nothing, too, has a meaning.
-template <auto check>
-Result<void> if_any(std::string_view text) {
-  if (!text.empty()) TRACEWEIR_TRY_VOID(check(text));
-  return {};
-}
-
 Result<void> check_place(std::string_view text) {
   if (text != "directory") TRACEWEIR_TRY_VOID(s3::place_of(text));
   return {};

@@ -32,6 +32,25 @@ ConfigKey text_key(std::string_view name, std::string_view help, Field field) {
           [field](Config config) { return field(config); }};
 }
 
+/// Text that `check` must take.
+template <typename Check, typename Field>
+ConfigKey checked_key(std::string_view name, std::string_view help, Check check, Field field) {
+  return {name, help,
+          [=](Config& config, std::string_view text) -> Result<void> {
+            if (const auto value = check(text); !value) return tl::unexpected(value.error());
+            field(config) = text;
+            return {};
+          },
+          [field](Config config) { return field(config); }};
+}
+
+/// Where nothing, too, has a meaning. Errors: those of `check`.
+template <auto check>
+Result<void> if_any(std::string_view text) {
+  if (!text.empty()) TRACEWEIR_TRY_VOID(check(text));
+  return {};
+}
+
 template <typename Field>
 ConfigKey count_key(std::string_view name, std::string_view help, std::uint64_t least, Field field,
                     std::uint64_t most = 1'000'000'000) {

@@ -18,6 +18,7 @@
 #include "server/app/blobs.hpp"
 #include "server/app/build_id.hpp"
 #include "server/app/first_token.hpp"
+#include "server/app/listening.hpp"
 #include "server/app/log.hpp"
 #include "server/app/notices.hpp"
 #include "server/app/overdue.hpp"
@@ -135,23 +136,9 @@ http::Router router_of(api::Services& services) {
   return router;
 }
 
+/// The routes, and in front of them what was answered a moment ago.
 http::Handler handler_of(api::Remembered& remembered) {
   return [&remembered](http::Request& request) { return remembered.answer(request); };
-}
-
-/// The routes, in front of them what was answered a moment ago, on a listener; every answer is counted and logged. What
-/// is given outlives it. Errors: bad_config (the address or the port).
-Result<http::Listener> open_listener(const Config& config, const Access& access, api::Services& services,
-                                     api::Remembered& remembered) {
-  const auto on_answer = [&meters = services.meters](const http::AccessRecord& record) {
-    meters.request({record.route, record.method, record.status, record.duration, record.bytes_in, record.bytes_out});
-    log_access(record);
-  };
-  TRACEWEIR_TRY(endpoint, endpoint_of(config.listen));
-  auto listener = http::Listener::open({endpoint.address, endpoint.port, config.http, access.trusted_proxies,
-                                        access.tls.get(), handler_of(remembered), spool::new_uuid, on_answer});
-  if (listener) log_start(config, fmt::format("{}:{}", endpoint.address, listener->port()), services.sandbox);
-  return listener;
 }
 
 }  // namespace
@@ -194,7 +181,9 @@ Result<void> serve(const Config& config) {
                          runs,       crews.trials, crews.exchanges, access.issuers, meters,
                          config.api, now,          spool::new_uuid, sandbox,        build};
   api::Remembered remembered(router_of(services));
-  TRACEWEIR_TRY(listener, open_listener(config, access, services, remembered));
+  TRACEWEIR_TRY(listening, listen_on({"listen", config.listen}, config, access, handler_of(remembered), meters));
+  http::Listener& listener = listening.listener;
+  log_start(config, listening.where, services.sandbox);
 
   // 4. Until a signal: stop accepting, let requests finish, then stop the analyses that still run. Their jobs go back
   //    to the queue: another process takes them, or this one when it starts again.

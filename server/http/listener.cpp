@@ -159,8 +159,8 @@ Result<Listener> Listener::open(ListenerOptions options) {
   auto impl = std::make_unique<Impl>(std::move(options));
   if (!error) error = impl->bind(address);
   if (error)
-    return fail(ErrorCode::bad_config, "listen: " + impl->options.address + ", port " +
-                                           std::to_string(impl->options.port) + ": " + error.message());
+    return fail(ErrorCode::bad_config,
+                impl->options.address + ", port " + std::to_string(impl->options.port) + ": " + error.message());
   asio::co_spawn(impl->strand, impl->accept_all(), asio::detached);
   return Listener(std::move(impl));
 }

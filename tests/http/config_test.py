@@ -2,15 +2,20 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
 
 from service import BIN, Service
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def traceweird(*arguments, **variables):
-    return subprocess.run([BIN / "traceweird", *map(str, arguments)], env=os.environ | variables, capture_output=True,
+    """With these variables of ours, and none that the tests were started with."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("TRACEWEIR_")}
+    return subprocess.run([BIN / "traceweird", *map(str, arguments)], env=clean | variables, capture_output=True,
                           text=True, timeout=30)
 
 
@@ -37,6 +42,10 @@ class Config(unittest.TestCase):
             (["--s3-part-bytes", "1 MiB"], "5 MiB to 1 GiB"),
             (["--s3-part-bytes", "2 GiB"], "5 MiB to 1 GiB"),
             (["--trace-retention", "90 days"], "such as '120 s'"),
+            (["--listen", "1:2:3"], "--listen = '1:2:3': a numeric address and a port were expected"),
+            (["--listen", "gate.example.com:8080"], "of names localhost alone is known"),
+            (["--listen", "::1:8080"], "[::1]:8080"),
+            (["--listen", ""], "127.0.0.1:8080"),
         ]
         for flags, part in rows:
             with self.subTest(flags):
@@ -49,16 +58,34 @@ class Config(unittest.TestCase):
         self.assertEqual(by_variable.returncode, 2, by_variable)
         self.assertNotIn("hunter2", by_variable.stderr + by_variable.stdout)
         self.assertEqual(traceweird("config", "check").returncode, 0)
+        for address in ("[::1]:8080", "localhost:18981", ":8080", "0.0.0.0:0"):
+            self.assertEqual(traceweird("config", "check", "--listen", address).returncode, 0)
+
+    def test_what_cannot_start_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command in ("serve", "worker"):
+                done = traceweird("--data-dir", folder, "--listen", "1:2:3", command)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("listen = '1:2:3'", done.stderr)
+                self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+
+    def test_localhost_is_listened_on(self):
+        with Service() as service:
+            service.stop(signal.SIGTERM)
+            service.settings["listen"] = f"localhost:{service.port}"
+            service.start()
+            self.assertEqual(service.logged(event="started")[-1]["listen"], f"127.0.0.1:{service.port}")
 
     def test_credentials_of_the_environment_are_found_and_not_shown(self):
         done = traceweird("config", "check", "--blobs", "s3://bucket/x", AWS_ACCESS_KEY_ID="AKIDHUNTER", AWS_SECRET_ACCESS_KEY="hunter2")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("s3://bucket/x", done.stdout)
         self.assertNotIn("hunter", (done.stdout + done.stderr).lower())
+
     def test_every_key_is_in_the_docs_and_no_other(self):
         shown = traceweird("config", "check").stdout
         keys = set(re.findall(r"^([a-z0-9_]+) +=", shown, re.M))
-        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md").read_text()
+        page = (ROOT / "docs/operations.md").read_text()
         table = page[page.index("| key | default |"):].split("\n\n")[0]
         documented = {name for row in table.splitlines()[2:] for name in re.findall(r"`([a-z0-9_]+)`", row.split("|")[1])}
         self.assertGreater(len(keys), 30)

@@ -97,8 +97,8 @@ class Service:
         self.store = self.new_store()
 
     def start(self, until="/readyz"):
-        flags = [f"--listen=127.0.0.1:{self.port}"]
-        flags += [f"--{key.replace('_', '-')}={value}" for key, value in self.settings.items()]
+        settings = {"listen": f"127.0.0.1:{self.port}"} | self.settings
+        flags = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen([BIN / "traceweird", *flags], env=self.environment(), stderr=log, stdout=log)
         deadline = time.monotonic() + START_SECONDS_MAX
