@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
 #include <string_view>
 
-#include "analyzer/core/text.hpp"
+#include "command_line/variables.hpp"
 #include "server/wire/json.hpp"
-
-extern char** environ;  // NOLINT: POSIX's own name
 
 namespace traceweir::cli {
 namespace {
@@ -26,31 +22,6 @@ wire::Json json_of(const FactRow& row, const CiEnvironment& found) {
 constexpr std::string_view variables_of_others[] = {
     "TRACEWEIR_TOKEN", "TRACEWEIR_OIDC_TOKEN", "TRACEWEIR_OIDC_AUDIENCE", "TRACEWEIR_LISTEN",   "TRACEWEIR_DATA_DIR",
     "TRACEWEIR_STORE", "TRACEWEIR_OUTCOME",    "TRACEWEIR_SUMMARY",       "TRACEWEIR_EXIT_CODE"};
-
-/// How many letters have to be changed, added or left out to make one of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = i;
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-std::string sentence_about(const std::string& name, const std::vector<std::string>& known) {
-  const auto nearest = std::min_element(
-      known.begin(), known.end(), [&](const auto& a, const auto& b) { return distance(name, a) < distance(name, b); });
-  constexpr std::size_t typo_max = 3;
-  const bool is_typo = nearest != known.end() && distance(name, *nearest) <= typo_max;
-  return fmt::format("the variable {} is read by nobody{}", clean_text(name, 80),
-                     is_typo ? fmt::format("; did you mean {}?", *nearest) : "");
-}
 
 }  // namespace
 
@@ -92,18 +63,7 @@ std::string ci_json(const CiEnvironment& found, const std::string& credential) {
 }
 
 std::vector<std::string> unknown_variables(const std::vector<std::string>& known) {
-  std::vector<std::string> sentences;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::string name(text.substr(0, text.find('=')));
-    const bool is_ours = name.starts_with("TRACEWEIR_");
-    const bool is_read = std::find(known.begin(), known.end(), name) != known.end() ||
-                         std::find(std::begin(variables_of_others), std::end(variables_of_others), name) !=
-                             std::end(variables_of_others);
-    if (is_ours && !is_read) sentences.push_back(sentence_about(name, known));
-  }
-  std::sort(sentences.begin(), sentences.end());
-  return sentences;
+  return command_line::unread_variables(known, variables_of_others);
 }
 
 }  // namespace traceweir::cli

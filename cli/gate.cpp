@@ -218,7 +218,6 @@ void say_unknown_variables(const GateOptions& options) {
 }
 
 int explain(const Job& job) {
-  say_unknown_variables(job.options);
   const std::string credential = credential_of(process_variables());
   fmt::print("{}", job.options.json ? ci_json(job.ci, credential) + "\n" : ci_table(job.ci, credential));
   return exit_done;
@@ -247,6 +246,7 @@ Result<void> prepare(Job& job, const OptionalPolicy& policy) {
 }
 
 int run(GateOptions options) {
+  say_unknown_variables(options);
   auto ci = environment_of(options);
   if (!ci) return say(ci.error());
   Job job{std::move(options), *std::move(ci), std::nullopt};
@@ -260,7 +260,6 @@ int run(GateOptions options) {
     fill_from_policy(job.options, *policy);
     return dry_run(job, *files);
   }
-  say_unknown_variables(job.options);
   say_notes(job);
   if (const auto right = prepare(job, *policy); !right) return say(right.error());
   // From here on the command line is right; what fails now is the service's or the trace's.

@@ -12,6 +12,7 @@
 #include "analyzer/core/version.hpp"
 #include "server/app/blobs.hpp"
 #include "server/app/config_values.hpp"
+#include "server/app/variables.hpp"
 #include "server/backup/backup.hpp"
 #include "server/spool/blob_store.hpp"
 #include "server/spool/file.hpp"
@@ -44,6 +45,7 @@ struct Kept {
 };
 
 Result<Kept> kept_of(const ConfigSource& source) {
+  say_misspelt_variables();
   TRACEWEIR_TRY(config, load_config(source));
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   TRACEWEIR_TRY(blobs, open_blobs(config));
@@ -121,6 +123,7 @@ class TableProgress {
 };
 
 Result<void> command_copy_store(const ConfigSource& source, const BackupArguments& arguments) {
+  say_misspelt_variables();
   TRACEWEIR_TRY_VOID(store::check_url(arguments.to));
   TRACEWEIR_TRY(config, load_config(source));
   TRACEWEIR_TRY(snapshot, store::open_snapshot(config.store_url()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -22,6 +23,7 @@
 #include "server/app/notices.hpp"
 #include "server/app/service.hpp"
 #include "server/app/stopper.hpp"
+#include "server/app/variables.hpp"
 #include "server/app/worker.hpp"
 #include "server/spool/file.hpp"
 #include "server/wire/timestamp.hpp"
@@ -49,6 +51,7 @@ int say(const Error& error) {
 int answer(const Result<void>& done) { return done ? 0 : say(done.error()); }
 
 Result<std::unique_ptr<store::Store>> open_beside(const Arguments& arguments) {
+  say_misspelt_variables();
   TRACEWEIR_TRY(config, load_config(arguments.source));
   TRACEWEIR_TRY_VOID(spool::make_folder(config.data_dir));
   return store::open_store(config.store_url(), store::Opening::beside_service);
@@ -56,11 +59,13 @@ Result<std::unique_ptr<store::Store>> open_beside(const Arguments& arguments) {
 
 Result<void> command_serve(const Arguments& arguments) {
   block_stop_signals();  // here alone: every other command ends at Ctrl-C
+  log_misspelt_variables();
   TRACEWEIR_TRY(config, load_config(arguments.source));
   return serve(config);
 }
 
 Result<void> command_worker(const Arguments& arguments) {
+  log_misspelt_variables();
   TRACEWEIR_TRY(config, load_config(arguments.source));
   return work(config);
 }
@@ -161,7 +166,17 @@ Result<void> command_token_rotate(const Arguments& arguments) {
   return {};
 }
 
+/// Columns as wide as what is in them: keys and values have no end that one could know.
+void print_config(const Config& config) {
+  std::size_t names = 0, values = 0;
+  for (const ConfigKey& key : config_keys())
+    names = std::max(names, key.name.size()), values = std::max(values, key.show(config).size());
+  for (const ConfigKey& key : config_keys())
+    fmt::print("{:<{}} = {:<{}} # {}\n", key.name, names, key.show(config), values, key.help);
+}
+
 Result<void> command_config_check(const Arguments& arguments) {
+  say_misspelt_variables();
   TRACEWEIR_TRY(config, load_config(arguments.source));
   config.store = config.store_url();  // what is left open is shown as what it comes to
   TRACEWEIR_TRY(program, program_of(config));
@@ -169,7 +184,7 @@ Result<void> command_config_check(const Arguments& arguments) {
   TRACEWEIR_TRY_VOID(webhook_of(config));
   TRACEWEIR_TRY_VOID(check_blobs(config));
   TRACEWEIR_TRY_VOID(access_of(config));
-  for (const ConfigKey& key : config_keys()) fmt::print("{:<22} = {:<32} # {}\n", key.name, key.show(config), key.help);
+  print_config(config);
   return {};
 }
 

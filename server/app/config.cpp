@@ -212,12 +212,6 @@ std::vector<ConfigKey> make_keys() {
   return keys;
 }
 
-std::string variable_of(std::string_view key) {
-  std::string name = "TRACEWEIR_";
-  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
 Error about(std::string_view where, std::string_view key, std::string_view value, const Error& error) {
   // Why: what is wrong with such an address may be its secret.
   const auto is = [key](std::string_view name) { return key == name || key == variable_of(name); };
@@ -264,6 +258,12 @@ std::string Config::store_url() const { return store.empty() ? "sqlite:" + data_
 std::span<const ConfigKey> config_keys() {
   static const std::vector<ConfigKey> keys = make_keys();
   return keys;
+}
+
+std::string variable_of(std::string_view key) {
+  std::string name = "TRACEWEIR_";
+  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
 }
 
 Result<Config> load_config(const ConfigSource& source) {

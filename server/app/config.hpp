@@ -72,6 +72,9 @@ struct ConfigKey {
 };
 std::span<const ConfigKey> config_keys();
 
+/// `TRACEWEIR_UPLOAD_BYTES_MAX` for `upload_bytes_max`.
+std::string variable_of(std::string_view key);
+
 /// Where values come from. `environment` looks up a variable.
 struct ConfigSource {
   std::string file;  ///< empty: none

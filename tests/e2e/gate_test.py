@@ -225,8 +225,9 @@ class Gate(unittest.TestCase):
         self.assertIn("TRACEWEIR_COMIT is read by nobody; did you mean TRACEWEIR_COMMIT?", done.stderr)
         self.assertIn("TRACEWEIR_SOMETHING is read by nobody\n", done.stderr)
         self.assertNotIn("TRACEWEIR_RETRY_TIME_MAX", done.stderr)
-        explained = self.gate("--explain-ci", "--commit", sha(32), TRACEWEIR_COMIT="x")
-        self.assertIn("TRACEWEIR_COMIT is read by nobody; did you mean TRACEWEIR_COMMIT?", explained.stderr)
+        for others in (["--explain-ci"], ["--dry-run", self.good], ["/nowhere/trace.json"]):
+            said = self.gate(*others, "--commit", sha(32), TRACEWEIR_COMIT="x").stderr
+            self.assertEqual(said.count("TRACEWEIR_COMIT is read by nobody; did you mean TRACEWEIR_COMMIT?"), 1, said)
 
     def certificate(self):
         key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"

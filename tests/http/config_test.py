@@ -6,10 +6,12 @@ import signal
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from service import BIN, Service
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENVIRONMENT = Service.environment
 
 
 def traceweird(*arguments, **variables):
@@ -75,6 +77,41 @@ class Config(unittest.TestCase):
             service.settings["listen"] = f"localhost:{service.port}"
             service.start()
             self.assertEqual(service.logged(event="started")[-1]["listen"], f"127.0.0.1:{service.port}")
+
+    def test_misspelt_variables_are_said(self):
+        typo = "the variable TRACEWEIR_UPLOAD_BYTES_MX is read by nobody; did you mean TRACEWEIR_UPLOAD_BYTES_MAX?"
+        done = traceweird("config", "check", TRACEWEIR_UPLOAD_BYTES_MX="1", TRACEWEIR_SOMETHING_ELSE="1")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stderr.splitlines(), ["traceweird: the variable TRACEWEIR_SOMETHING_ELSE is read by nobody",
+                                                    f"traceweird: {typo}"])
+        self.assertNotIn("is read by nobody", done.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            for command in (["token", "list"], ["migrate"], ["backup", folder + "/backup.tar"],
+                            ["copy-store", "--to", f"sqlite:{folder}/copy.db"]):
+                done = traceweird("--data-dir", folder, *command, TRACEWEIR_UPLOAD_BYTES_MX="1")
+                self.assertIn(typo, done.stderr, command)
+        with Service() as service, unittest.mock.patch.object(Service, "environment", lambda self: ENVIRONMENT(self) | {
+                "TRACEWEIR_UPLOAD_BYTES_MX": "1"}):
+            self.assertEqual(service.logged(least=0, event="variable_unread"), [], "a service that is set right says nothing")
+            service.stop(signal.SIGTERM)
+            service.start()
+            self.assertEqual([line["detail"] for line in service.logged(event="variable_unread")], [typo])
+
+    def test_variables_of_our_other_programs_are_no_misspelt_keys(self):
+        quoted, bare = r'"(TRACEWEIR_[A-Z0-9_]+)"', r"\b(TRACEWEIR_[A-Z0-9_]+)\b"
+        places = {"cli/*.cpp": quoted, "server/app/*.cpp": quoted, "ci-templates/**/*": bare, "docker-compose.yml": bare}
+        names = {name for files, pattern in places.items() for path in ROOT.glob(files) if path.is_file()
+                 for name in re.findall(pattern, path.read_text())}
+        keys = {f"TRACEWEIR_{key.upper()}" for key in re.findall(r"^(\w+) +=", traceweird("config", "check").stdout, re.M)}
+        others = names - keys
+        self.assertLessEqual({"TRACEWEIR_TOKEN", "TRACEWEIR_URL", "TRACEWEIR_COMMIT", "TRACEWEIR_COPY_TO"}, others)
+        self.assertEqual(traceweird("config", "check", **dict.fromkeys(others, "x")).stderr, "")
+
+    def test_the_table_has_straight_columns(self):
+        done = traceweird("config", "check", "--data-dir", "/somewhere/" + "x" * 100)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len({line.index(" = ") for line in lines}), 1, done.stdout)
+        self.assertEqual(len({line.index(" # ") for line in lines}), 1, done.stdout)
 
     def test_credentials_of_the_environment_are_found_and_not_shown(self):
         done = traceweird("config", "check", "--blobs", "s3://bucket/x", AWS_ACCESS_KEY_ID="AKIDHUNTER", AWS_SECRET_ACCESS_KEY="hunter2")
