@@ -49,14 +49,18 @@ constexpr http::Route<Services> table[] = {
     {Verb::del, "/api/v1/tokens/{token}", &on_worker<&delete_token>},
     {Verb::post, "/api/v1/tokens/{token}/rotate", &on_worker_with_body<&admits_token_admin, &post_rotation>},
     {Verb::post, "/api/v1/analyze", &post_analyze},
+    {Verb::get, "/openapi.json", &get_contract},
+};
+
+constexpr http::Route<Services> monitoring_table[] = {
     {Verb::get, "/healthz", &get_health},
     {Verb::get, "/readyz", &on_worker<&get_ready>},
     {Verb::get, "/metrics", &on_worker<&get_metrics>},
-    {Verb::get, "/openapi.json", &get_contract},
 };
 
 }  // namespace
 
 std::span<const http::Route<Services>> routes() { return table; }
+std::span<const http::Route<Services>> monitoring_routes() { return monitoring_table; }
 
 }  // namespace traceweir::api

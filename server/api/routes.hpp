@@ -11,4 +11,7 @@ namespace traceweir::api {
 
 std::span<const http::Route<Services>> routes();
 
+/// What those who watch a process ask, of a service beside its API and of a worker alone.
+std::span<const http::Route<Services>> monitoring_routes();
+
 }  // namespace traceweir::api

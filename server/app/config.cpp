@@ -108,6 +108,9 @@ std::vector<ConfigKey> service_keys() {
   return {
       checked_key(
           "listen", "address and port to serve on", &endpoint_of, [](Config & c) -> auto& { return c.listen; }),
+      checked_key(
+          "worker_listen", "address and port on which a worker answers /metrics, /healthz and /readyz; empty: none",
+          &if_any<&endpoint_of>, [](Config & c) -> auto& { return c.worker_listen; }),
       text_key(
           "data_dir", "folder of spool, blobs and the default store", [](Config & c) -> auto& { return c.data_dir; }),
       store_key(),

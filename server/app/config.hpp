@@ -31,6 +31,7 @@ enum class SandboxNeed {
 
 struct Config {
   std::string listen = "127.0.0.1:8080";
+  std::string worker_listen;  ///< where a worker answers those who watch it; empty: nowhere
   std::string data_dir = "/var/lib/traceweir";
   std::string store;                              ///< empty: sqlite:DATA_DIR/traceweir.db
   std::string analysis_program;                   ///< empty: `traceweir` beside this program

@@ -129,9 +129,10 @@ void log_start(const Config& config, const std::string& listen, const sandbox::P
        {"sandbox", sandbox::describe(sandbox)}});
 }
 
-/// The API, and the pages of the dashboard beside it.
+/// The API, what those who watch ask, and the pages of the dashboard.
 http::Router router_of(api::Services& services) {
   http::Router router(api::routes(), services);
+  router.add_all(api::monitoring_routes(), services);
   router.add_all(api::page_routes(), services);
   return router;
 }

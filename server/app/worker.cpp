@@ -11,6 +11,7 @@
 #include "server/app/blobs.hpp"
 #include "server/app/build_id.hpp"
 #include "server/app/log.hpp"
+#include "server/app/monitoring.hpp"
 #include "server/app/notices.hpp"
 #include "server/app/periodic.hpp"
 #include "server/app/presence.hpp"
@@ -70,8 +71,10 @@ Result<void> work(const Config& config) {
   pipeline::Workers analysts("uploads to be analysed", analysis_threads(config), config.queue_depth_max);
   pipeline::RunQueue runs(pipeline::Stages{analysis, *blobs, *store, meters, now, on_notice, build_id()}, analysts,
                           queue_settings(config, presence.name()), log_run_error);
+  TRACEWEIR_TRY(monitoring, Monitoring::open({config, *store, spool, *blobs, runs, meters, sandbox}));
   log(LogLevel::info, "worker_started",
       {{"version", version},
+       {"worker_listen", monitoring ? monitoring->where() : ""},
        {"data_dir", config.data_dir},
        {"analysis_workers", fmt::format("{}", analysis_threads(config))},
        {"sandbox", sandbox::describe(sandbox)}});
@@ -88,6 +91,7 @@ Result<void> work(const Config& config) {
   blobs->stop();
   analysts.stop();
   runs.stop();
+  monitoring.reset();
   notices.stop();
   log(LogLevel::info, "stopped");
   return {};

@@ -48,6 +48,7 @@ class Config(unittest.TestCase):
             (["--listen", "gate.example.com:8080"], "of names localhost alone is known"),
             (["--listen", "::1:8080"], "[::1]:8080"),
             (["--listen", ""], "127.0.0.1:8080"),
+            (["--worker-listen", "9100"], "worker_listen = '9100': a numeric address"),
         ]
         for flags, part in rows:
             with self.subTest(flags):
@@ -61,7 +62,7 @@ class Config(unittest.TestCase):
         self.assertNotIn("hunter2", by_variable.stderr + by_variable.stdout)
         self.assertEqual(traceweird("config", "check").returncode, 0)
         for address in ("[::1]:8080", "localhost:18981", ":8080", "0.0.0.0:0"):
-            self.assertEqual(traceweird("config", "check", "--listen", address).returncode, 0)
+            self.assertEqual(traceweird("config", "check", "--listen", address, "--worker-listen", address).returncode, 0)
 
     def test_what_cannot_start_leaves_nothing_behind(self):
         with tempfile.TemporaryDirectory() as folder:

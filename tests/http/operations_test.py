@@ -19,6 +19,7 @@ LIMITS = {
     "requests that wait for the store": ["requests_waiting_max"],
     "threads that move traces": ["transfer_threads", "requests_waiting_max"],
     "exchanges of id tokens": ["exchange_threads", "exchanges_waiting_max"],
+    "questions to a worker (`worker_listen`)": ["monitoring_threads", "questions_waiting_max"],
     "uploads of the queue that are listed": ["listed_jobs_max"],
     "addresses that are remembered": ["addresses_max"],
     "valid tokens that a neighbour's wrong ones do not shut out": ["known_tokens_max"],

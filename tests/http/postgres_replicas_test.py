@@ -3,14 +3,18 @@
 About Postgres alone: the embedded store is for one process.
 """
 import concurrent.futures
+import json
 import os
 import pathlib
+import re
 import signal
+import ssl
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 from pgbouncer import PgBouncer
 from replicas import Replica, Worker, children_of, seconds_until
@@ -200,6 +204,97 @@ class Replicas(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, done)
                 self.assertIn("bad_config", done.stderr)
                 self.assertIn(words, done.stderr)
+
+    def watched(self, serves, number=1, **settings):
+        return self.start(Worker(serves, number, worker_listen="127.0.0.1:0", **settings))
+
+    def figures(self, process) -> dict:
+        """Series without labels, and sums of those of one name that have some."""
+        sums = {}
+        for name, value in re.findall(r"^(\w+)(?:\{.*\})? (\S+)$", process.call("GET", "/metrics").body.decode(), re.MULTILINE):
+            sums[name] = sums.get(name, 0) + float(value)
+        return sums
+
+    def test_what_a_worker_does_is_counted_where_it_is_watched(self):
+        serves = self.start(Service(analysis_workers="none", **QUICK))
+        worker = self.watched(serves)
+        token = serves.token()
+        for number in range(3):
+            self.assertEqual(serves.upload(token, self.trace, sha(number)).status, 201)
+        ours, theirs = self.figures(serves), self.figures(worker)
+        self.assertEqual((theirs["traceweir_runs_total"], theirs["traceweir_run_duration_seconds_count"]), (3, 3))
+        self.assertEqual((ours["traceweir_runs_total"], ours["traceweir_run_duration_seconds_count"]), (0, 0))
+        seconds_until(lambda: self.figures(worker).keys() == self.figures(serves).keys(), 5)  # one dashboard for both
+        self.assertEqual(theirs["traceweir_store_ready"], 1)
+        lost = serves.upload(token, self.trace, sha(4), rank=0, ranks=2, run_key="k").json
+        for blob in (serves.data_dir / "blobs").glob("*/*"):
+            blob.unlink()
+        self.assertEqual(serves.call("POST", lost["links"]["self"] + "/finish", token).status, 404)
+        self.assertIn('traceweir_run_errors_total{code="blob_lost"} 1\n', worker.call("GET", "/metrics").body.decode())
+        self.assertEqual((self.figures(worker)["traceweir_run_errors_total"], self.figures(serves)["traceweir_run_errors_total"]), (1, 0))
+
+    def test_a_worker_answers_those_who_watch_it_and_nobody_else(self):
+        serves = self.start(Service(analysis_workers="none", **QUICK))
+        worker = self.watched(serves)
+        self.assertEqual(worker.call("GET", "/healthz").json["status"], "ok")
+        ready = worker.call("GET", "/readyz")
+        self.assertEqual((ready.status, ready.json["status"]), (200, "ready"), ready)
+        self.assertEqual(ready.json.keys(), serves.call("GET", "/readyz").json.keys())
+        for path in ("/", "/openapi.json", "/api/v1/projects", RUNS, "/api/v1/analyze"):
+            self.assertEqual(worker.call("GET", path).status, 404, path)
+        self.assertEqual(worker.call("POST", RUNS + "?commit=" + sha(1), b"{}").status, 404)
+        self.assertEqual(worker.call("POST", "/metrics", b"{}").status, 405)
+        address = worker.watched_at()
+        self.assertEqual(self.start(Worker(serves, 2)).watched_at(), "", "without the key it listens to nobody")
+        taken = subprocess.run([BIN / "traceweird", "worker", "--worker-listen", address], env=serves.environment(),
+                               capture_output=True, text=True, timeout=30)
+        self.assertEqual(taken.returncode, 2, taken)
+        self.assertIn("bad_config: worker_listen: 127.0.0.1, port", taken.stderr)
+        started = time.monotonic()
+        self.assertEqual(worker.stop(signal.SIGTERM), 0)
+        self.assertLess(time.monotonic() - started, 5)
+        with self.assertRaises(OSError):
+            worker.call("GET", "/healthz")
+
+    def test_a_claim_that_is_lost_is_counted_and_said_once(self):
+        analyzer, open_gate = self.slow_analyzer()
+        serves = self.start(Service(analysis_workers="none", **QUICK))
+        token = serves.token()
+        place = serves.upload(token, self.export, sha(1), wait=0).headers["location"]
+        hangs = self.watched(serves, analysis_program=analyzer)
+        seconds_until(lambda: len(children_of(hangs.process.pid)) == 1, 10)
+        hangs.process.send_signal(signal.SIGSTOP)
+        try:
+            self.start(Worker(serves, 2))
+            seconds_until(lambda: self.status(serves, token, place) == "judged", LEASE_SECONDS + 10)
+        finally:
+            hangs.process.send_signal(signal.SIGCONT)
+        open_gate()
+        failures = lambda: [json.loads(line)["error"] for line in hangs.log_path.read_text().splitlines() if '"run_failed"' in line]
+        seconds_until(failures, 10)
+        self.assertIn('traceweir_run_errors_total{code="claim_lost"} 1\n', hangs.call("GET", "/metrics").body.decode())
+        self.assertEqual((failures(), self.figures(hangs)["traceweir_run_errors_total"]), (["claim_lost"], 1))
+
+    def test_a_worker_says_that_it_cannot_work(self):
+        serves = self.start(Service(analysis_workers="none", **QUICK))
+        worker = self.watched(serves, disk_headroom_bytes="100000 GiB")
+        ready = worker.call("GET", "/readyz")
+        self.assertEqual((ready.status, ready.json["status"]), (503, "not_ready"), ready)
+        self.assertIn("disk", ready.json["disk"])
+        self.assertEqual(worker.call("GET", "/healthz").status, 200)
+
+    def test_a_worker_is_watched_by_tls_where_services_are_asked_by_it(self):
+        keeper = tempfile.TemporaryDirectory()
+        self.addCleanup(keeper.cleanup)
+        folder = pathlib.Path(keeper.name)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-subj", "/CN=worker", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key", "-out", folder / "certificate"],
+                       check=True, capture_output=True)
+        serves = self.start(Service(analysis_workers="none", **QUICK))
+        worker = self.watched(serves, tls_certificate=folder / "certificate", tls_key=folder / "key")
+        trusting = ssl.create_default_context(cafile=str(folder / "certificate"))
+        with urllib.request.urlopen(f"https://{worker.watched_at()}/metrics", context=trusting, timeout=30) as answer:
+            self.assertIn(b"traceweir_build_info", answer.read())
 
     def test_one_limit_of_the_queue_for_all(self):
         analyzer, open_gate = self.slow_analyzer()

@@ -2,12 +2,14 @@
 
 They share a database and a data folder, as replicas do, and each has a log of its own.
 """
+import http.client
+import json
 import pathlib
 import signal
 import subprocess
 import time
 
-from service import BIN, STORE, Service
+from service import BIN, Answer, Service
 
 
 class Replica(Service):
@@ -49,6 +51,21 @@ class Worker:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the worker did not start: {self.log_path.read_text()}")
             time.sleep(0.02)
+
+    def watched_at(self) -> str:
+        """Where it answers those who watch it, as its log says; empty: nowhere."""
+        started = [json.loads(line) for line in self.log_path.read_text().splitlines() if "worker_started" in line]
+        return started[-1]["worker_listen"]
+
+    def call(self, method: str, path: str, body=b"") -> Answer:
+        """Asks it there."""
+        connection = http.client.HTTPConnection(self.watched_at(), timeout=30)
+        try:
+            connection.request(method, path, body=body if method in ("POST", "PUT") else None)
+            answer = connection.getresponse()
+            return Answer(answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
 
     def stop(self, how=signal.SIGTERM) -> int:
         if self.process.poll() is None:
