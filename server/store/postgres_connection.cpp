@@ -282,8 +282,10 @@ bool PostgresConnection::settle(const std::string& settings) {
 bool PostgresConnection::is_settled() const { return parts_->settled && parts_->may_prepare; }
 
 void PostgresConnection::begin(Access access, const std::string& settings) {
-  parts_->start(access, Parts::Extent::several);
-  guarded([&] { parts_->transaction->exec("BEGIN;" + settings); });
+  guarded([&] {
+    parts_->start(access, Parts::Extent::several);
+    parts_->transaction->exec("BEGIN;" + settings);
+  });
 }
 
 /// A session that ended while it lay idle has said so: what is found now need not be in doubt later.
@@ -293,7 +295,7 @@ void PostgresConnection::begin_single(Access access) {
     parts_->lost = true;
     throw PostgresFailure(PostgresFault::connection_lost, "the session has ended");
   }
-  parts_->start(access, Parts::Extent::single);
+  guarded([&] { parts_->start(access, Parts::Extent::single); });
 }
 
 /// Whether what went wrong just now may have been done nevertheless.

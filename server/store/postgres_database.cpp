@@ -47,6 +47,8 @@ Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::stri
 
 /// Where the session is ours, what holds for every transaction was said when it was opened.
 void PostgresDatabase::begin(Slot& slot, Kind kind) {
+  // What ended the last transaction may have failed after its result was known.
+  if (slot.connection && slot.connection->broken()) slot.connection.reset();
   if (!slot.connection) {
     slot.connection = std::make_unique<PostgresConnection>(address_);
     slot.connection->settle(session_settings());

@@ -1,4 +1,9 @@
 // What only the Postgres store promises: its sessions, whose database it takes, months, the plan of a history.
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <set>
+
 #include "server/store/postgres_database.hpp"
 #include "tests/contract/postgres_under_test.hpp"
 #include "tests/contract/samples.hpp"
@@ -20,6 +25,16 @@ std::string refusal_of(const std::string& url) {
   return store.error().message;
 }
 
+std::set<int> open_sockets() {
+  std::set<int> sockets;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the listing's own
+    const std::string what = std::filesystem::read_symlink(entry.path(), gone);
+    if (what.starts_with("socket:")) sockets.insert(std::stoi(entry.path().filename()));
+  }
+  return sockets;
+}
+
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -35,6 +50,42 @@ TEST_CASE("postgres: sessions that are ended are replaced, and nothing is notice
     CHECK(ask_postgres(under_test->url(), end_sessions) != "0");
     CHECK(must(store->run("llama", id)).has_value());
     must(store->ready());
+  }
+}
+
+TEST_CASE("postgres: a session that ends between a result and the end of its transaction spoils no later one") {
+  constexpr const char* end_others =
+      "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname = current_database() AND pid "
+      "<> "
+      "pg_backend_pid()";
+  const std::string url = new_database();
+  const auto database = PostgresDatabase::open(url);
+  REQUIRE(database.has_value());
+  for (int i = 0; i < 5; ++i) {
+    const auto read = (*database)->read([&](PostgresConnection& connection) -> Result<std::int64_t> {
+      const std::int64_t count = connection.query("SELECT 1").count();
+      CHECK(ask_postgres(url, end_others) != "0");
+      return count;
+    });
+    CHECK(must(read) == 1);
+    CHECK(must((*database)->ask([](PostgresConnection& connection) -> Result<std::int64_t> {
+            return connection.query("SELECT 1").count();
+          })) == 1);
+  }
+}
+
+TEST_CASE("postgres: a session that is cut off without a word is replaced, whatever comes next") {
+  const auto database = PostgresDatabase::open(new_database());
+  REQUIRE(database.has_value());
+  const auto one = [](PostgresConnection& connection) -> Result<std::int64_t> {
+    return connection.query("SELECT 1").count();
+  };
+  const std::set<int> others = open_sockets();
+  for (int i = 0; i < 4; ++i) {
+    CHECK(must((*database)->read(one)) == 1);
+    for (const int socket : open_sockets())
+      if (!others.contains(socket)) ::shutdown(socket, SHUT_RDWR);
+    CHECK(must(i % 2 == 0 ? (*database)->read(one) : (*database)->ask(one)) == 1);
   }
 }
 
