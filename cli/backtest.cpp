@@ -213,7 +213,7 @@ Action declare_backtest(CLI::App& app) {
   app.add_option("--policy", options->policy,
                  "the policy that is tried; with --series its rule for --metric (default: the policy in force; with "
                  "--series the built-in one)")
-      ->type_name("FILE");
+      ->check(CLI::ExistingFile);
   add_connection_options(app, options->past.connection);
   app.add_option("--workload", options->past.workload, "of the stored runs (default: the policy's, else default)")
       ->envname("TRACEWEIR_WORKLOAD");

@@ -74,7 +74,8 @@ int check(const PolicyOptions& options) {
 Action declare_policy(CLI::App& app) {
   const auto options = std::make_shared<PolicyOptions>();
   CLI::App* sub = app.add_subcommand("check", "reads a policy, and says what it does or what is wrong with it");
-  sub->add_option("FILE", options->file, "the policy (default: .traceweir.toml here or at the top of the work tree)");
+  sub->add_option("FILE", options->file, "the policy (default: .traceweir.toml here or at the top of the work tree)")
+      ->check(CLI::ExistingFile);  // a typo must not be answered with the built-in rules
   sub->add_flag("--json", options->json, "as JSON");
   // Why: TRACEWEIR_PROJECT is set in every CI step, and a check of a file must not need the service.
   sub->add_option("--project", options->connection.project, "say what it does by this project's baselines of today")
@@ -89,7 +90,7 @@ Action declare_policy(CLI::App& app) {
   traceweir policy check ci/policy.toml --json
   traceweir policy check ci/policy.toml --project llama --workload ddp-8gpu
 
-Exit codes: 0 it is a policy, 2 it is none; the message names line and key.)");
+Exit codes: 0 it is a policy, 2 it is none (the message names line and key), or a named file is not there.)");
   return [options] { return check(*options); };
 }
 

@@ -152,6 +152,21 @@ class PolicyCheck(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("line 1", done.stderr)
 
+    def test_a_file_that_was_named_has_to_be_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            series = pathlib.Path(folder) / "series.csv"
+            series.write_text("1\n2\n3\n")
+            service = ["--project", "llama", "--url", "http://127.0.0.1:9"]
+            verbs = [["policy", "check"], ["policy", "check", *service], ["backtest", *service, "--policy"],
+                     ["backtest", "--series", series, "--metric", "gpu.utilization", "--policy"], ["gate", series, *service, "--policy"],
+                     ["gate", series, "--dry-run", "--policy"]]
+            for verb in verbs:
+                for name in (pathlib.Path(folder) / "none.toml", folder, ""):
+                    with self.subTest(verb=verb[:2], name=name):
+                        done = run("traceweir", *verb, name)
+                        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                        self.assertIn(str(name), done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
