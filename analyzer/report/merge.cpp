@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/report/rank_kinds.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/rest.hpp"
 
@@ -51,6 +52,7 @@ Result<Report> merged(std::span<const Report> reports) {
       if (!has_finding(run.findings, finding)) run.findings.push_back(finding);
   }
   run.ranks = ranks_of(reports);
+  TRACEWEIR_TRY_VOID(check_kinds(run.ranks));
   std::vector<metrics::RankShare> shares;
   for (const RankReport& rank : run.ranks) shares.push_back({rank.rank, rank.window, rank.measurements, {}, {}, false});
   run.measurements = metrics::measure_run(shares);

@@ -15,6 +15,7 @@
 #include "analyzer/metrics/named.hpp"
 #include "analyzer/metrics/rank_view.hpp"
 #include "analyzer/metrics/ranks.hpp"
+#include "analyzer/report/rank_kinds.hpp"
 #include "analyzer/report/rest.hpp"
 
 namespace traceweir::report {
@@ -128,6 +129,7 @@ Result<Report> report_of_ranks(std::vector<MeasuredRank> ranks) {
     shares.push_back(std::move(rank.share));
     report.ranks.push_back(std::move(rank.report));
   }
+  TRACEWEIR_TRY_VOID(check_kinds(report.ranks));
   const metrics::RunView run{shares, metrics::match_calls(shares)};
   report.measurements = metrics::measure_matched(run);
   report.collectives = metrics::matched_rows(run.matches);

@@ -98,7 +98,7 @@ Result<MeasuredRank> measure_rank(const timeline::Timeline& timeline, const Trac
 
 /// Puts the ranks of a run together.
 /// Shape:  numbered as they state; those that do not state a rank take the lowest free numbers in order.
-/// Errors: usage (two of one rank; more than ranks_max).
+/// Errors: usage (two of one rank; more than ranks_max; values of the job's own beside traces).
 Result<Report> report_of_ranks(std::vector<MeasuredRank> ranks);
 
 /// Measures timelines and puts them together: the whole analyzer behind the readers.
@@ -110,7 +110,8 @@ Result<Report> report_of(std::span<const timeline::Timeline> timelines, std::spa
 /// One run of the ranks of reports that were made apart. What needs the calls of several ranks is not measured
 /// (`ranks_apart`): reports do not carry every call.
 /// Shape:  a rank keeps its number where it is the first to have it; else it takes the lowest free one, in order.
-/// Errors: bad_body (no report, or reports of different classifiers, whose numbers mean different things).
+/// Errors: bad_body (no report, or reports of different classifiers, whose numbers mean different things), usage
+///         (values of the job's own beside traces).
 Result<Report> merged(std::span<const Report> reports);
 
 /// JSON of the report: schema traceweir.report/1, keys in the order of the contract, at most report_bytes_for(ranks).

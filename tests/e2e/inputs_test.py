@@ -7,7 +7,7 @@ import stat
 import tempfile
 import unittest
 
-from service import Service, run, sha
+from service import Service, run, sha, trace
 
 KERNELS = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n{0},{1},1,{1},{1},{1},{1},0.0,k\n"
 TIMES = "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation\n100.0,1000,1,1000.0,1000.0,1000,1000,0.0,[CUDA memcpy HtoD]\n"
@@ -144,6 +144,23 @@ class Stated(unittest.TestCase):
                                    env["TRACEWEIR_TOKEN"]).json
             self.assertEqual((history["unit"], history["better"]), ("ns", "lower"))
             self.assertEqual([p["value"] for p in history["points"]], [1.5e9] * 6 + [1.51e9, 2.5e9])
+
+    def test_beside_a_trace_they_are_refused_with_what_to_do(self):
+        with Service() as service, tempfile.TemporaryDirectory() as folder:
+            env = service.environment() | {"TRACEWEIR_TOKEN": service.token(), "TRACEWEIR_PROJECT": "demo"}
+            files = [pathlib.Path(folder) / "trace.json", pathlib.Path(folder) / "metrics.json"]
+            files[0].write_bytes(trace("--steps", 6))
+            files[1].write_text('{"metrics": {"custom.epoch": {"value": 1.5, "unit": "s", "better": "lower"}}}')
+            at = ["--commit", sha(1), "--branch", "main"]
+            for command in (["analyze"], ["gate", *at, "--dry-run"], ["gate", *at, "--edge"], ["gate", *at]):
+                for given in (files, files[::-1]):
+                    with self.subTest(command=command[:1], given=given[0].name):
+                        done = run("traceweir", *command, *given, env=env)
+                        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                        self.assertIn("give the values in a call of their own, to a workload of their own", done.stderr)
+            for file in files:
+                apart = run("traceweir", "gate", file, *at, "--workload", file.stem, "--json", env=env)
+                self.assertEqual(json.loads(apart.stdout)["status"], "judged", apart.stderr)
 
     def test_a_misspelt_key_is_refused_with_its_place(self):
         with Service() as service:

@@ -162,6 +162,13 @@ class Ranks(unittest.TestCase):
         answers = [self.send(rank, 22, body, ranks=2) for rank in range(2)]
         self.assertEqual([answer.status for answer in answers], [202, 201], answers)
 
+    def test_metrics_of_ones_own_are_no_rank_beside_a_trace(self):
+        body = json.dumps({"metrics": {"custom.loss": {"value": 1, "unit": "s", "better": "lower"}}}).encode()
+        self.send(0, 23, ranks=2)
+        answer = self.send(1, 23, body, ranks=2)
+        self.assertEqual((answer.status, answer.json["type"]), (400, "bad_query"), answer)
+        self.assertIn("give the values in a call of their own", answer.json["detail"])
+
     def test_finish_judges_with_a_missing_rank_and_never_passes(self):
         first = self.send(0, 8, ranks=2).json
         done = self.finish(first)

@@ -49,6 +49,19 @@ TEST_CASE("merged: the run's values are those of its ranks; what needs every cal
   CHECK(from_json(to_json(*run)));
 }
 
+// Why: side by side each would lack what the other has, and every rule would be inconclusive with wrong advice.
+TEST_CASE("merged: values of the job's own are no rank beside traces") {
+  RankReport stated = full_rank(1);
+  stated.measurements = {{"custom.loss", Number{0.4}, Unit::count, Better::lower, std::nullopt}};
+  const Report mix[] = {report_with({full_rank(0)}), report_with({stated})};
+  const auto refused = merged(mix);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::usage);
+  CHECK(refused.error().message.find("a workload of their own") != std::string::npos);
+  const Report alike[] = {report_with({stated}), report_with({stated})};
+  CHECK(merged(alike));
+}
+
 TEST_CASE("merged: ranks whose windows are of different kinds give no value") {
   RankReport other = full_rank(1);
   other.window->kind = metrics::WindowKind::span;

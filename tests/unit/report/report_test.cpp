@@ -42,6 +42,13 @@ TEST_CASE("report_of: numbers of ranks") {
     REQUIRE(report.has_value());
     CHECK(ranks_of(*report) == row.want);
   }
+  timeline::TimelineBuilder stated;
+  stated.stated = {{"custom.loss", Number{0.4}, Unit::count, Better::lower}};
+  const std::vector<timeline::Timeline> mix = {small_timeline(), std::move(stated).finish()};
+  const auto mixed = report_of(mix, std::vector<TraceFacts>(2));
+  REQUIRE_FALSE(mixed.has_value());
+  CHECK(mixed.error().code == ErrorCode::usage);
+  CHECK(mixed.error().message.find("rank 1 has values of the job's own (metrics) and rank 0 is a trace") == 0);
   const auto twice = report_of_ranks({1, 1});
   REQUIRE_FALSE(twice.has_value());
   CHECK(twice.error().code == ErrorCode::usage);
