@@ -2,7 +2,8 @@
 # gate.sh TRACE...: the gate with curl alone, for a CI that none of the templates knows. Several traces are ranks of one run.
 #
 # Variables: TRACEWEIR_URL, TRACEWEIR_TOKEN, TRACEWEIR_PROJECT; TRACEWEIR_WORKLOAD (default), TRACEWEIR_COMMIT (HEAD), TRACEWEIR_BRANCH
-# (needed where the checkout is detached, as in most CIs);
+# (needed where the checkout is detached, as in most CIs); TRACEWEIR_BASE_BRANCH: whose runs are the baseline (HEAD of origin, else
+# main or master, whichever there is);
 # TRACEWEIR_BASE and TRACEWEIR_PR where it is a change, TRACEWEIR_FORK=true where it is a stranger's; TRACEWEIR_RUN_KEY: what the
 # uploads of one run have in common, new for every run and the same when it is tried again (the build's number).
 # Exit codes: 0 pass (or still learning), 1 fail, 2 usage or refused, 3 no verdict or a trace that is refused, 4 the service cannot be
@@ -22,6 +23,25 @@ branch=${TRACEWEIR_BRANCH:-$(git rev-parse --abbrev-ref HEAD)}
   echo 'traceweir: which branch? The checkout is detached: set TRACEWEIR_BRANCH' >&2
   exit 2
 }
+# Whose runs are the baseline, by git and in the order of `traceweir gate`; nothing where git does not tell.
+default_branch() {
+  local head name place
+  head=$(git symbolic-ref -q refs/remotes/origin/HEAD 2>/dev/null) || head=
+  case $head in refs/remotes/origin/?*)
+    printf '%s' "${head#refs/remotes/origin/}"
+    return
+    ;;
+  esac
+  for name in main master; do
+    for place in refs/remotes/origin refs/remotes/upstream refs/heads; do
+      git rev-parse --verify -q "$place/$name" >/dev/null 2>&1 || continue
+      printf '%s' "$name"
+      return
+    done
+  done
+}
+base_branch=${TRACEWEIR_BASE_BRANCH:-$(default_branch)}
+
 for file in "$@"; do
   if [ ! -f "$file" ] || [ ! -r "$file" ]; then
     echo "traceweir: $file: there is no such file, or it cannot be read" >&2
@@ -49,6 +69,7 @@ upload() {
   local file=$1 rank=$2 ranks=$3 query
   query="workload=$(encoded "${TRACEWEIR_WORKLOAD:-default}")&commit=$commit&branch=$(encoded "$branch")&name=$(encoded "$(basename "$file")")"
   [ "$ranks" -eq 1 ] || query+="&rank=$rank&ranks=$ranks&run_key=$(encoded "$key")"
+  [ -z "$base_branch" ] || query+="&base_branch=$(encoded "$base_branch")"
   [ -z "${TRACEWEIR_BASE:-}" ] || query+="&base=$TRACEWEIR_BASE"
   [ -z "${TRACEWEIR_PR:-}" ] || query+="&pr=$TRACEWEIR_PR"
   [ -z "${TRACEWEIR_FORK:-}" ] || query+="&fork=$TRACEWEIR_FORK"

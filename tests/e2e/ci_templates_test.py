@@ -1,5 +1,6 @@
 """The templates for GitLab, Buildkite, Jenkins and for curl alone, played: their own shell lines with their CI's variables, in a work
 tree with the history; exit code, files, what is shown, what is stored."""
+import json
 import os
 import pathlib
 import re
@@ -11,7 +12,7 @@ import xml.etree.ElementTree
 import yaml
 
 from actions import load
-from service import free_port
+from service import BIN, free_port
 from team import Team
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "ci-templates"
@@ -193,6 +194,34 @@ class Templates(unittest.TestCase):
         done = self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz traces/rank1.json.gz", tree, variables)
         (run,) = self.team.runs(commit=sha)
         self.assertEqual((done.returncode, len(run["report"]["ranks"])), (0, 2), done.stdout + done.stderr)
+
+    def test_shell_finds_the_base_branch_as_the_client_does(self):
+        rows = [("told", {"TRACEWEIR_BASE_BRANCH": "release/1 ü"}, [], "release/1 ü"),
+                ("origin", {}, [["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/team/trunk"]], "team/trunk"),
+                ("main", {}, [["symbolic-ref", "-d", "refs/remotes/origin/HEAD"]], "main"),
+                ("master", {}, [["update-ref", "refs/remotes/upstream/master", "HEAD"], ["remote", "remove", "origin"], ["branch", "-qD", "main"]], "master"),
+                ("nothing", {}, [["remote", "remove", "origin"], ["branch", "-qD", "main"]], "")]
+        for name, more, commands, base in rows:
+            with self.subTest(name):
+                sha, tree = self.measured(f"shell-base-{name}", "good")
+                for command in commands:
+                    subprocess.run(["git", "-C", tree, *command], check=True)
+                said = self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_WORKLOAD="base", TRACEWEIR_BRANCH="topic", **more)
+                done = self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz", tree, said)
+                (run,) = self.team.runs(commit=sha)
+                self.assertEqual(run["base_branch"] or "", base, done.stdout + done.stderr)
+                explained = json.loads(self.shell(f"{BIN}/traceweir gate --explain-ci --json", tree, said).stdout)
+                self.assertEqual(explained["base_branch"] or "", base)
+
+    def test_shell_gates_a_repository_whose_main_branch_is_another(self):
+        codes = []
+        for kind in ["good"] * 6 + ["stalled"]:
+            _, tree = self.measured(f"shell-trunk-{len(codes)}", kind)
+            subprocess.run(["git", "-C", tree, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"], check=True)
+            done = self.shell(f"{ROOT}/shell/gate.sh traces/rank0.json.gz", tree,
+                              self.variables(TRACEWEIR_PROJECT="llama", TRACEWEIR_WORKLOAD="trunk", TRACEWEIR_BRANCH="trunk"))
+            codes.append(done.returncode)
+        self.assertEqual(codes, [0] * 6 + [1], done.stdout + done.stderr)
 
     def test_shell_usage_and_a_service_that_is_away(self):
         _, tree = self.measured("shell-away", "good")
