@@ -35,6 +35,7 @@ std::string why_of(const wire::RunAnswer& run) {
 }
 
 void print_rows(const wire::RunPage& page) {
+  if (page.runs.empty()) return fmt::print("no such runs\n");
   fmt::print("{:<36}  {:<12}  {:<16}  {:<16}  {:<12}  {}\n", "run", "commit", "branch", "workload", "outcome", "why");
   for (const wire::RunAnswer& run : page.runs) {
     const std::string why = why_of(run);
@@ -80,7 +81,7 @@ Action declare_runs(CLI::App& app) {
   const auto options = std::make_shared<RunsOptions>();
   add_connection_options(app, options->connection);
   app.add_option("--branch", options->branch, "only runs of this branch");
-  app.add_option("--commit", options->commit, "only runs of this commit");
+  app.add_option("--commit", options->commit, "only runs of this commit; its first 7 digits are enough");
   app.add_option("--workload", options->workload, "only runs of this workload");
   app.add_option("--environment", options->environment,
                  "only runs of this environment class, as history --json shows it");

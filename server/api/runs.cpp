@@ -10,6 +10,7 @@
 #include "server/api/query_values.hpp"
 #include "server/api/run_answer.hpp"
 #include "server/pipeline/replay.hpp"
+#include "server/wire/commit_list.hpp"
 #include "server/wire/listing.hpp"
 #include "server/wire/timestamp.hpp"
 #include "server/wire/url_text.hpp"
@@ -21,18 +22,30 @@ Result<store::RunRecord> find_run(const http::Request& request, Services& servic
   return run_in(services, caller.project.name, request.param("run"));
 }
 
+/// Errors: bad_query.
+Result<void> read_commit(const http::Query& query, store::RunFilter& filter) {
+  TRACEWEIR_TRY(commit, query.one("commit"));
+  if (!commit || commit->empty()) return {};
+  const bool whole = wire::is_commit(*commit);
+  if (!whole && !wire::is_commit_prefix(*commit))
+    return fail(ErrorCode::bad_query,
+                fmt::format("commit: expected a full commit id of 40 or 64 hex digits, or its first {} or more",
+                            wire::commit_prefix_min));
+  (whole ? filter.commit : filter.commit_prefix) = *commit;
+  return {};
+}
+
 Result<store::RunFilter> filter_of(const http::Request& request, const std::string& project, std::int64_t page_max) {
   TRACEWEIR_TRY_VOID(request.query.only(
       {"branch", "commit", "workload", "environment", "outcome", "since", "until", "cursor", "limit"}));
   store::RunFilter filter;
   filter.project = project;
   TRACEWEIR_TRY(branch, request.query.one("branch"));
-  TRACEWEIR_TRY(commit, request.query.one("commit"));
+  TRACEWEIR_TRY_VOID(read_commit(request.query, filter));
   TRACEWEIR_TRY(workload, request.query.one("workload"));
   TRACEWEIR_TRY(environment, request.query.one("environment"));
   TRACEWEIR_TRY(cursor, request.query.one("cursor"));
   filter.branch = branch.value_or("");
-  filter.commit = commit.value_or("");
   filter.workload = workload.value_or("");
   filter.environment = environment.value_or("");
   filter.before = cursor.value_or("");

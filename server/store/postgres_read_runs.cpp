@@ -118,6 +118,8 @@ std::string sql_of(const RunFilter& filter) {
   sql += filter.since ? " AND r.received_us >= $7" : " AND $7::bigint IS NULL";
   sql += filter.until ? " AND r.received_us <= $8" : " AND $8::bigint IS NULL";
   sql += filter.environment.empty() ? " AND $10 = ''" : " AND r.comparable_key = $10";
+  // No hex digit comes after f: a range that the index on commits has.
+  sql += filter.commit_prefix.empty() ? " AND $11 = ''" : " AND r.commit_sha >= $11 AND r.commit_sha < $11 || 'g'";
   sql += filter.before.empty() ? " AND $9::bigint IS NULL" : " AND r.seq < $9";
   return sql + " ORDER BY r.seq DESC LIMIT $2";
 }
@@ -179,7 +181,7 @@ Result<std::vector<RunRecord>> PostgresStore::runs(const RunFilter& filter) {
     const auto outcome = filter.outcome ? std::optional(gate::word(*filter.outcome)) : std::nullopt;
     return records_of(connection.query(sql_of(filter), filter.project, std::max<std::int64_t>(filter.limit, 0),
                                        filter.branch, filter.commit, filter.workload, outcome, filter.since,
-                                       filter.until, cursor, filter.environment));
+                                       filter.until, cursor, filter.environment, filter.commit_prefix));
   });
 }
 

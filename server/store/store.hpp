@@ -155,7 +155,8 @@ struct RunFilter {
   std::optional<Timestamp> since{}, until{};
   std::string before{};
   std::int64_t limit = 50;
-  std::string environment{};  ///< a comparable key
+  std::string commit_prefix{};  ///< the first hex digits of a commit's id
+  std::string environment{};    ///< a comparable key
 };
 
 /// What counts only because of an acceptance: as long as that is in force, or not at all.

@@ -64,11 +64,14 @@ Result<CommitRow> commit_of(const Json& json) {
   return commit;
 }
 
+bool is_hex(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+
 }  // namespace
 
-bool is_commit(std::string_view text) {
-  return (text.size() == 40 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+bool is_commit(std::string_view text) { return (text.size() == 40 || text.size() == 64) && is_hex(text); }
+
+bool is_commit_prefix(std::string_view text) {
+  return text.size() >= commit_prefix_min && text.size() < 64 && is_hex(text) && !is_commit(text);
 }
 
 std::string to_json(std::span<const CommitRow> commits) {

@@ -16,6 +16,8 @@ namespace traceweir::wire {
 /// What one body may hold.
 inline constexpr std::size_t commits_max = 1000;
 inline constexpr std::size_t parents_max = 20;
+/// Fewer digits are no name of a commit but of many.
+inline constexpr std::size_t commit_prefix_min = 7;
 
 /// Shape: ids are 40 or 64 lower-case hex digits; texts are clean and at most 1024 bytes.
 struct CommitRow {
@@ -27,6 +29,8 @@ struct CommitRow {
 
 /// 40 or 64 lower-case hex digits.
 bool is_commit(std::string_view text);
+/// The first 7 or more of them: what a person copies out of a table, or git prints. A whole id is none.
+bool is_commit_prefix(std::string_view text);
 
 std::string to_json(std::span<const CommitRow> commits);
 

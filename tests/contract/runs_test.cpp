@@ -291,6 +291,11 @@ TEST_CASE("store: lists are filtered") {
         {{.project = "llama", .since = at(1), .until = at(2)}, "r3 r2"},
         {{.project = "llama", .branch = "main", .before = "r5"}, "r2 r1"},
         {{.project = "llama", .outcome = gate::Outcome::fail, .before = "r3", .limit = 5}, "r2"},
+        {{.project = "llama", .commit_prefix = "c"}, "r5 r3 r2 r1"},
+        {{.project = "llama", .commit_prefix = "c1"}, "r2 r1"},
+        {{.project = "llama", .workload = "ddp", .before = "r3", .commit_prefix = "c1"}, "r1"},
+        {{.project = "llama", .commit_prefix = "1"}, ""},
+        {{.project = "llama", .commit_prefix = "c11"}, ""},
     };
     for (std::size_t i = 0; i < std::size(rows); ++i) {
       CAPTURE(i);

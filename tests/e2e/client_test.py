@@ -230,6 +230,17 @@ class Client(unittest.TestCase):
         listed = run("traceweir", "runs", "--outcome", "pass", env=self.env)
         self.assertIn(" pass ", listed.stdout)
 
+    def test_runs_takes_a_commit_as_its_tables_print_it(self):
+        printed = "4916a8b9cfd0"
+        run("traceweir", "gate", self.good, "--commit", printed + "0" * 28, "--workload", "short", env=self.env)
+        listed = run("traceweir", "runs", "--commit", printed, env=self.env)
+        self.assertEqual(listed.stdout.count(printed), 1, listed)
+        none = run("traceweir", "runs", "--commit", printed[:-1] + "1", env=self.env)
+        self.assertEqual((none.returncode, none.stdout), (0, "no such runs\n"), none.stderr)
+        wrong = run("traceweir", "runs", "--commit", "zzz", env=self.env)
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn("its first 7 or more", wrong.stderr)
+
     def test_every_command_has_help(self):
         for program, commands in (("traceweir", ["", "analyze", "gate", "history", "runs", "show", "metrics"]),
                                   ("traceweird", ["", "token", "config"])):

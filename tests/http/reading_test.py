@@ -88,6 +88,22 @@ class Reading(unittest.TestCase):
         self.assertEqual(self.get("/api/v1/projects/demo/runs?until=2020-01-01").json["runs"], [])
         self.assertEqual(len(self.get("/api/v1/projects/demo/runs?since=2020-01-01&branch=main").json["runs"]), 8)
 
+    def test_a_commit_may_be_told_by_its_first_digits(self):
+        commit = "4916a8b9cfd0" + "0" * 28
+        one = self.service.upload(self.token, trace("--seed", 20), commit, branch="short").json["id"]
+        self.service.upload(self.token, trace("--seed", 20), "4916a8b9cfe" + "0" * 29, branch="short")
+        runs = "/api/v1/projects/demo/runs?commit="
+        for told in (commit, commit[:12], commit[:39]):
+            with self.subTest(told):
+                self.assertEqual([run["id"] for run in self.get(runs + told).json["runs"]], [one])
+        self.assertEqual(len(self.get(runs + commit[:7] + "&branch=short").json["runs"]), 2)
+        self.assertEqual(self.get(runs + "4916a8b9cff").json["runs"], [])
+        for told in ("zzz", commit[:6], commit[:12].upper(), commit[:11] + "%25", "0" * 65):
+            with self.subTest(told):
+                answer = self.get(runs + told)
+                self.assertEqual((answer.status, answer.json["type"]), (400, "bad_query"), answer)
+                self.assertIn("commit: expected a full commit id of 40 or 64 hex digits", answer.json["detail"])
+
     def test_a_commit_has_the_worst_outcome_of_its_workloads(self):
         commit = self.get(f"/api/v1/projects/demo/commits/{sha(7)}").json
         self.assertEqual(commit["outcome"], "fail")
