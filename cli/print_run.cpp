@@ -194,6 +194,8 @@ std::string run_table(const wire::RunAnswer& run, const Screen& screen) {
   std::string text = head_of(run);
   for (const std::string& warning : run.warnings)
     text += wrapped("  warning: ", clean_text(warning, 2048), screen.width);
+  for (const std::string& accepted : wire::sentences_of(run.acceptances))
+    text += wrapped("  ", clean_text(accepted, 2048), screen.width);
   if (run.error)
     text += wrapped("  rejected: ", fmt::format("{}: {}", word(run.error->code), clean_text(run.error->message, 2048)),
                     screen.width);

@@ -25,6 +25,7 @@ std::string address_in(const http::Request& request) {
 Result<wire::RunAnswer> answer_of(const wire::RunDocument& document) {
   auto run = wire::run_from_json(wire::to_json(document, wire::Detail::head_only));
   if (!run) return fail(ErrorCode::internal, "the stored verdict cannot be read: " + run.error().message);
+  run->acceptances = document.acceptances;
   return run;
 }
 

@@ -1,6 +1,7 @@
 #include "server/wire/acceptance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analyzer/core/text.hpp"
 
@@ -8,6 +9,8 @@ namespace traceweir::wire {
 namespace {
 
 constexpr std::string_view all_metrics = "all";
+/// Of the metrics in a sentence.
+constexpr std::size_t names_bytes_max = 200;
 
 Json metrics_json(bool every_metric, const std::vector<std::string>& metrics) {
   return every_metric ? Json(all_metrics) : Json(metrics);
@@ -37,7 +40,20 @@ std::optional<Timestamp> time_of(ObjectReader& in, std::string_view key) {
   return time;
 }
 
+/// The day of a time, in UTC.
+std::string date_of(Timestamp time) { return to_rfc3339(time).substr(0, 10); }
+
 Json time_json(const std::optional<Timestamp>& time) { return time ? Json(to_rfc3339(*time)) : Json(nullptr); }
+
+std::string acceptance_sentence(const AcceptanceDocument& acceptance) {
+  const std::string who = acceptance.author.empty() ? std::string() : " by " + acceptance.author;
+  const std::string what = acceptance.every_metric
+                               ? std::string("every metric")
+                               : clean_text(fmt::format("{}", fmt::join(acceptance.metrics, ", ")), names_bytes_max);
+  const std::string until = acceptance.until ? ", until " + date_of(*acceptance.until) : std::string();
+  return fmt::format("accepted{} on {} ({}){}: {}", who, date_of(acceptance.created_at), what, until,
+                     acceptance.reason);
+}
 
 }  // namespace
 
@@ -95,6 +111,10 @@ std::string to_json(std::span<const AcceptanceDocument> acceptances) {
 
 Result<AcceptanceDocument> acceptance_from_json(std::string_view text) {
   TRACEWEIR_TRY(json, parse_json(text));
+  return acceptance_of(json);
+}
+
+Result<AcceptanceDocument> acceptance_of(const Json& json) {
   ObjectReader in(json);
   AcceptanceDocument acceptance;
   acceptance.id = in.text("id");
@@ -110,6 +130,13 @@ Result<AcceptanceDocument> acceptance_from_json(std::string_view text) {
   acceptance.undone_by = in.maybe_text("undone_by").value_or("");
   if (in.error()) return tl::unexpected(*in.error());
   return acceptance;
+}
+
+std::vector<std::string> sentences_of(std::span<const AcceptanceDocument> acceptances) {
+  std::vector<std::string> sentences;
+  for (const AcceptanceDocument& acceptance : acceptances)
+    if (!acceptance.undone_at) sentences.push_back(acceptance_sentence(acceptance));
+  return sentences;
 }
 
 }  // namespace traceweir::wire

@@ -47,5 +47,11 @@ std::string to_json(const AcceptanceDocument& acceptance);
 std::string to_json(std::span<const AcceptanceDocument> acceptances);
 /// Errors: bad_body, naming the key.
 Result<AcceptanceDocument> acceptance_from_json(std::string_view text);
+/// The same of a parsed document. Errors: bad_body, naming the key.
+Result<AcceptanceDocument> acceptance_of(const Json& json);
+
+/// What still stands, one sentence each: "accepted by Ada on 2026-11-29 (gpu.idle), until 2026-12-31: Larger batch".
+/// Shape: what was undone is left out; names are as they were given, so whoever shows them escapes them.
+std::vector<std::string> sentences_of(std::span<const AcceptanceDocument> acceptances);
 
 }  // namespace traceweir::wire

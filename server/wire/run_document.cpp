@@ -122,6 +122,17 @@ std::optional<RunRanks> ranks_in(ObjectReader& in) {
   return ranks;
 }
 
+Result<std::vector<AcceptanceDocument>> acceptances_in(ObjectReader& in) {
+  std::vector<AcceptanceDocument> acceptances;
+  const Json* list = in.child("acceptances");
+  if (list == nullptr) return acceptances;
+  for (const Json& item : *list) {
+    TRACEWEIR_TRY(acceptance, acceptance_of(item));
+    acceptances.push_back(std::move(acceptance));
+  }
+  return acceptances;
+}
+
 }  // namespace
 
 std::string run_path(std::string_view project, std::string_view run) {
@@ -165,6 +176,8 @@ Result<RunAnswer> run_of(const Json& json) {
     run.self = inner.maybe_text("self").value_or("");
     run.html = inner.maybe_text("html").value_or("");
   }
+  TRACEWEIR_TRY(acceptances, acceptances_in(in));
+  run.acceptances = std::move(acceptances);
   TRACEWEIR_TRY(verdict, verdict_in(in));
   run.verdict = std::move(verdict);
   if (in.error()) return tl::unexpected(*in.error());

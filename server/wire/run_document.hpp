@@ -90,6 +90,7 @@ struct RunAnswer {
   bool let_pass = false;  ///< whoever asked goes on in spite of the error
   std::optional<RunRanks> ranks;
   std::vector<std::string> warnings;
+  std::vector<AcceptanceDocument> acceptances;  ///< newest first, undone ones too; empty in lists
   std::string self, html;
 };
 /// Whether the error says nothing about the run: the service, or the way to it, was at fault, and there is no verdict.

@@ -200,6 +200,8 @@ std::string section_of(const RunAnswer& run, std::size_t bytes_max) {
   page.add(fmt::format("### {} Traceweir: {} · {} / {}\n\n", sign_of(run), text_of(state_of(run)),
                        text_of(run.project, 128), text_of(run.workload, 128)));
   for (const std::string& warning : run.warnings) page.add(fmt::format("> {}\n\n", text_of(warning)));
+  for (const std::string& accepted : sentences_of(run.acceptances))
+    page.add(fmt::format("> {}\n\n", text_of(accepted)));
   if (run.error)
     add_error(page, run);
   else if (run.verdict)

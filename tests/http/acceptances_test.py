@@ -118,6 +118,9 @@ class Acceptances(Levels):
         self.assertEqual(listed[0], second)
         self.assertEqual(listed[1] | {"undone_at": "", "undone_by": ""}, first | {"undone_at": "", "undone_by": ""})
         self.assertTrue(listed[1]["undone_by"] and listed[1]["undone_at"])
+        page = self.service.call("GET", f"/api/v1/projects/shown/runs/{failed[0]['id']}", token, headers={"Accept": "text/markdown"}).body.decode()
+        self.assertEqual(page.count("> accepted by "), 1, "the one that was undone is not told")
+        self.assertRegex(page, r"> accepted by .* on [0-9-]{10} \(every metric\): a larger batch\n")
         audit = self.service.call("GET", "/api/v1/projects/shown/audit", self.admin).json["entries"]
         self.assertEqual([entry["action"] for entry in audit][:3], ["accepted", "acceptance_undone", "accepted"])
         self.assertIn("a larger batch", audit[0]["detail"])
@@ -206,15 +209,20 @@ class Acceptances(Levels):
             return subprocess.run([BIN / "traceweir", "accept", failed[0]["id"], *arguments], env=environment,
                                   capture_output=True, text=True, timeout=60)
 
+        def shown():
+            return subprocess.run([BIN / "traceweir", "show", failed[0]["id"]], env=environment, capture_output=True, text=True, timeout=60).stdout
+
         self.assertEqual(accept().returncode, 2)
         self.assertIn("--reason", accept().stderr)
         done = accept("--reason", "larger batch")  # the metrics that fail
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("step.time_p50", done.stdout)
         self.assertIn("--undo", done.stdout)
+        self.assertRegex(shown(), r"\n  accepted by .* on [0-9-]{10} \(step\.time_p50\): larger batch\n")
         self.assertEqual(self.rule(self.upload("command", last + 1, 120))["reason"], "accepted")
         undone = accept("--undo")
         self.assertEqual((undone.returncode, undone.stderr), (0, ""))
+        self.assertNotIn("accepted by", shown())
         self.assertEqual(accept("--undo").returncode, 2)
         done = accept("--reason", "why", "--metric", "step.time_p50", "--metric", "gpu.idle", "--until", "2999-01-01", "--json")
         self.assertIn('"metrics":["gpu.idle","step.time_p50"]', done.stdout)
