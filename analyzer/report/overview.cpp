@@ -68,10 +68,16 @@ std::string gpus_text(const EnvironmentFacts& environment) {
   return parts.empty() ? "none with work" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Values of one's own and tables of sums. A trace of the host alone has values, too, but knows when.
+bool is_of_amounts(const RankReport& rank) {
+  const Measurement* utilization = measurement(rank, "gpu.utilization");
+  return (utilization != nullptr && utilization->not_measured == NotMeasured::no_such_table) ||
+         std::any_of(rank.measurements.begin(), rank.measurements.end(),
+                     [](const Measurement& row) { return row.value.has_value() && is_custom(row.metric); });
+}
+
 std::string window_text(const RankReport& rank) {
-  const bool measured = std::any_of(rank.measurements.begin(), rank.measurements.end(),
-                                    [](const Measurement& row) { return row.value.has_value(); });
-  if (!rank.window && measured) return "none: what is given tells how much, not when";
+  if (!rank.window && is_of_amounts(rank)) return "none: what is given tells how much, not when";
   if (!rank.window) return "none: no GPU work in this trace";
   const metrics::Window& window = *rank.window;
   std::string text = fmt::format("{}, {}", word(window.kind), human(window.span.length()));

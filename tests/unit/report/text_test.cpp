@@ -64,6 +64,27 @@ TEST_CASE("to_table: what it shows") {
 }
 
 // Why: names come from traces; in a job summary none may start markup, a link or a ping.
+// Why: "how much, not when" is what a table of sums is; told of a trace of the host alone it sends people the wrong
+// way.
+TEST_CASE("to_table: why there is no window") {
+  const auto shown = [](std::vector<metrics::Measurement> measured) {
+    Report report = full_report();
+    for (RankReport& rank : report.ranks) rank.window.reset(), rank.measurements = measured;
+    return to_table(report, Paint::plain);
+  };
+  const auto row = [](const char* metric, NotMeasured why) {
+    return metrics::Measurement{metric, std::nullopt, Unit::ratio, Better::higher, why};
+  };
+  const metrics::Measurement calls{"sync.count", Number{std::int64_t{7}}, Unit::count, Better::none, std::nullopt};
+  const metrics::Measurement loss{"custom.loss", Number{0.4}, Unit::count, Better::lower, std::nullopt};
+  const std::string host = shown({row("gpu.utilization", NotMeasured::no_gpu_work), calls});
+  CHECK(host.find("none: no GPU work in this trace") != std::string::npos);
+  CHECK(host.find("not when") == std::string::npos);
+  for (const auto& amounts : {shown({row("gpu.utilization", NotMeasured::no_such_table), calls}),
+                              shown({row("gpu.utilization", NotMeasured::no_gpu_work), loss})})
+    CHECK(amounts.find("none: what is given tells how much, not when") != std::string::npos);
+}
+
 TEST_CASE("to_markdown: names stay text") {
   Report report = full_report();
   report.ranks[0].kernels[0].name = "a|b`c<img>@everyone #12 [x](http://y) *b*\nnew";
