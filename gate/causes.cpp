@@ -207,7 +207,7 @@ std::string causes_text(const Explanation& explanation, const std::vector<Group>
     const std::string words = words_of(*group, telling.runs);
     const bool whole = std::abs(group->delta) > all_share_min * std::abs(explanation.delta);
     if (clauses.empty() && !offset && whole)
-      clauses.push_back(fmt::format("all of the {} are {}", amount.whole, words));
+      clauses.push_back(fmt::format("all of the {} are {}", alone(explanation.delta, explanation.unit), words));
     else if (clauses.empty() && !offset)
       clauses.push_back(fmt::format("{} of {} are {}", amount.part, amount.whole, words));
     else

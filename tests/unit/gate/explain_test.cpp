@@ -68,6 +68,15 @@ TEST_CASE("explain: utilization is the whole without its terms") {
       utilization.sentence.starts_with("gpu.utilization fell from 90.0 % to 75.2 %: all of the 14.8 points are idle"));
 }
 
+// Why: the row below the sentence says +5.00 ms; digits that tell a whole from nearly all of it have no reader.
+TEST_CASE("explain: all of a difference is rounded as its row is") {
+  const report::Report base = run_of_terms({idle(IdleCause::input, "", 1'000'000), compute("gemm", 9'000'000)}, 1);
+  const report::Report head = run_of_terms({idle(IdleCause::input, "", 5'998'000), compute("gemm", 8'999'100)}, 1);
+  const Explanation step = Explainer(base, head).explain("step.time_mean").value();
+  CHECK(step.delta == 4'997'100);
+  CHECK_MESSAGE(step.sentence.find(": all of the 5.00 ms are ") != std::string::npos, step.sentence);
+}
+
 TEST_CASE("explain: a quantile's difference from the mean's is a row of its own") {
   report::Report base = before(), head = after();
   head.measurements.back().mean.value = Number{131e6};  // step.time_p50
