@@ -28,8 +28,9 @@ std::optional<Obstacle> obstacle_of(const JudgedRun& run) {
   }
   if (run.ranks_present < run.ranks_expected)
     return Obstacle{Reason::missing_rank, fmt::format("{} of {} ranks arrived", run.ranks_present, run.ranks_expected),
-                    fmt::format("Upload the traces of the other {}: each rank is part of the run.",
-                                counted(run.ranks_expected - run.ranks_present, "rank"))};
+                    // The run was judged, so it waits for nothing: what is sent to it now comes too late.
+                    fmt::format("Upload all {} again as a run of its own: with a higher attempt, or another run key.",
+                                counted(run.ranks_expected, "rank"))};
   return std::nullopt;
 }
 

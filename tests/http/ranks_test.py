@@ -174,12 +174,16 @@ class Ranks(unittest.TestCase):
         done = self.finish(first)
         self.assertEqual((done.status, done.json["verdict"]["outcome"]), (200, "inconclusive"), done)
         self.assertIn("missing_rank", {rule["reason"] for rule in done.json["verdict"]["rules"]})
+        advice = {rule["next"] for rule in done.json["verdict"]["rules"] if rule["reason"] == "missing_rank"}
+        self.assertEqual(advice, {"Upload all 2 ranks again as a run of its own: with a higher attempt, or another run key."})
         late = self.send(1, 8, ranks=2)
         self.assertEqual((late.status, late.json["type"]), (409, "conflict"), late)
         self.assertIn("rank 1 comes too late", late.json["detail"])
         self.assertEqual(self.finish(first).json["verdict"], done.json["verdict"], "again is the same")
         again = self.send(1, 8, ranks=2, attempt=2)
         self.assertNotEqual(again.json["id"], first["id"], "a higher attempt is another run")
+        whole = self.send(0, 8, ranks=2, attempt=2)
+        self.assertEqual((whole.status, whole.json["status"]), (201, "judged"), "what the advice says works")
 
     def test_a_run_without_any_usable_rank_is_rejected_with_the_reason(self):
         self.assertEqual(self.send(0, 9, BAD, ranks=2).status, 422)
