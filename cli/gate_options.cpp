@@ -31,7 +31,8 @@ A run of several jobs that lacks a rank is judged without it after a while (inco
 `traceweir finish RUN`.
 
 Exit codes: 0 pass, warn or a baseline still being built; 1 fail; 2 usage, or refused by the service;
-3 inconclusive, or a trace that is refused; 4 the service cannot be reached.)";
+3 inconclusive, no verdict within --wait (with --wait 0 always), or a trace that is refused; 4 the service cannot be
+reached.)";
 
 /// What a value of that kind is called in the help.
 const char* word_of(FactKind kind) {

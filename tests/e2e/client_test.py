@@ -110,6 +110,12 @@ class Client(unittest.TestCase):
         done = self.gate(self.good, 18, "--json")
         self.assertEqual(json.loads(done.stdout)["commit"], sha(18))
 
+    def test_whoever_does_not_wait_has_no_verdict(self):
+        done = self.gate(self.good, 19, "--workload", "later", "--wait", 0)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("no verdict yet", done.stdout)
+        self.assertIn("no verdict within --wait", run("traceweir", "gate", "--help").stdout)
+
     def test_a_dry_run_sends_nothing(self):
         done = run("traceweir", "gate", self.good, "--dry-run", env={})
         self.assertEqual(done.returncode, 0, done.stderr)
