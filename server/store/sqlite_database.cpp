@@ -77,8 +77,23 @@ Result<void> make_private(const std::filesystem::path& file) {
   return {};
 }
 
+/// Of several programs that open a new file at once, one makes it so; SQLite does not let the others wait for that.
+void use_wal(SQLite::Database& database) {
+  constexpr std::chrono::milliseconds pause{5};
+  const auto until = std::chrono::steady_clock::now() + lock_time_max;
+  for (;;) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (const SQLite::Exception& exception) {
+      if (exception.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() >= until) throw;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 void set_up(SQLite::Database& database) {
-  database.exec("PRAGMA journal_mode = WAL");
+  use_wal(database);
   database.exec("PRAGMA synchronous = FULL");
   database.exec("PRAGMA foreign_keys = ON");
   database.exec("PRAGMA trusted_schema = OFF");
